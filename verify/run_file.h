@@ -1,0 +1,45 @@
+#ifndef VOLTCHECK_VERIFY_RUN_FILE_H_
+#define VOLTCHECK_VERIFY_RUN_FILE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/record.h"
+
+namespace voltcheck::verify {
+
+/// What the whole run has in common: the root attributes of `voltcheck.run/1`.
+struct RunProvenance {
+  std::string tool_version;
+  std::string commit;
+  std::string arguments;  ///< canonical, only what determines results
+  std::uint64_t seed = 0;
+  std::string device_kind, device_name, driver, numerics, code, tables;
+  std::string toolkit;       ///< CUDA Toolkit release that made the PTX
+  std::string compiler;      ///< host compiler
+  std::string kernels_hash;
+  std::string fixtures_hash;
+};
+
+/// Writes `voltcheck.run/1` (docs/run-file.md). Cases are appended in order; the file appears under its final
+/// name only in Finish(), by sync and rename. Destroying an unfinished writer removes the temporary file.
+class RunFileWriter {
+ public:
+  /// Throws Error (status 2) when the folder cannot be written.
+  RunFileWriter(const std::string& path, const RunProvenance& provenance);
+  ~RunFileWriter();
+  RunFileWriter(const RunFileWriter&) = delete;
+  RunFileWriter& operator=(const RunFileWriter&) = delete;
+
+  void Append(const CaseRecord& record);
+  void Finish();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace voltcheck::verify
+
+#endif  // VOLTCHECK_VERIFY_RUN_FILE_H_
