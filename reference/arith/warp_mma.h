@@ -1,0 +1,39 @@
+#ifndef VOLTCHECK_REFERENCE_ARITH_WARP_MMA_H_
+#define VOLTCHECK_REFERENCE_ARITH_WARP_MMA_H_
+
+#include <cstdint>
+
+#include "reference/arith/fused_dot_add.h"
+
+namespace voltcheck::arith {
+
+/// One `mma.sync.aligned.m8n8k4.<a>.<b>.<d>.f16.f16.<c>` of a whole warp, straight on register
+/// rows.
+///
+/// A register row is one 32-bit register of all 32 lanes: row[lane]. The fragment layouts are those
+/// of PTX (docs/numerics.md): four independent 8x8x4 products, product q on lanes 4q..4q+3 and
+/// 16+4q..16+4q+3.
+enum class MmaLayout : std::uint8_t { kRow, kCol };
+
+struct WarpMmaForm {
+  StepArithmetic arithmetic = StepArithmetic::kV100;
+  MmaLayout a = MmaLayout::kRow;
+  MmaLayout b = MmaLayout::kCol;
+  bool c_half = false;  ///< C is fp16: four rows of packed halves; else eight rows of fp32 bits
+  bool d_half = false;  ///< D is fp16. PTX has (c, d) = f32 f32, f16 f16 and f16 f32, no other
+};
+
+/// D = A * B + C. `a` and `b` are two rows each, `c` and `d` four (fp16) or eight (fp32). A row of
+/// D may be any row of A, B or C: all inputs are read before the first result is written. Rows need
+/// no alignment; 32 or 64 bytes is fastest. Results equal FusedDotAdd and SoftwareDotAdd bit for
+/// bit.
+///
+/// Outputs whose row of A or column of B is all zeros take a short cut that is exact: D = C, -0
+/// becoming +0 and any NaN the canonical one.
+void WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
+                const std::uint32_t* const* b, const std::uint32_t* const* c,
+                std::uint32_t* const* d);
+
+}  // namespace voltcheck::arith
+
+#endif  // VOLTCHECK_REFERENCE_ARITH_WARP_MMA_H_
