@@ -14,7 +14,7 @@ rm -f "$own.list" "$own.sources"
 suites="($1|stable|oldstable)(-updates|-security)?"
 shift
 
-offered=$(apt-get -o Dir::Etc="$folder" indextargets --format '$(COMPONENT)' | tr '\n' ' ')
+offered=$(apt-get -o Dir::Etc="$folder" indextargets --no-release-info --format '$(COMPONENT)' | tr '\n' ' ')
 wanted=
 for component in "$@"; do
   case " $offered" in

@@ -1,0 +1,3 @@
+#include "open/open.h"
+
+int User() { return Open(); }

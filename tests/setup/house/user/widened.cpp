@@ -1,0 +1,3 @@
+#include "shut/shut.h"
+
+int User() { return Shut(); }
