@@ -8,16 +8,17 @@
 
 namespace voltcheck::reference {
 
-/// An fp64 value and how far a correct kernel's fp16 result may lie from it, element by element. The
-/// derivation of every formula is in docs/numerics.md.
+/// An fp64 value and how far a correct kernel's fp16 result may lie from it, element by element.
+/// The derivation of every formula is in docs/numerics.md.
 struct Bounded {
   Matrix<double> value;
   Matrix<double> budget;
 };
 
-/// One grouped GEMM judged on the device's own fp16 input: oracle in fp64 over contract weights, a-priori
-/// budget for `tactic` and `numerics` (accumulation, split reduction, final rounding).
-/// `input_budget` (same shape as `a`, may be null) is the uncertainty of `a`, propagated through |W|.
+/// One grouped GEMM judged on the device's own fp16 input: oracle in fp64 over contract weights,
+/// a-priori budget for `tactic` and `numerics` (accumulation, split reduction, final rounding).
+/// `input_budget` (same shape as `a`, may be null) is the uncertainty of `a`, propagated through
+/// |W|.
 Bounded BoundGemm(const Problem& problem, const Permutation& permutation, Gemm gemm,
                   const Matrix<double>& a, const Matrix<double>* input_budget, const Tactic& tactic,
                   Numerics numerics);

@@ -8,10 +8,11 @@
 
 namespace voltcheck::reference {
 
-/// Predicts every bit of a grouped GEMM whose accumulation order is the contract's: per split, k-steps of
-/// four ascending through the tensor-core arithmetic of `numerics`; splits added in ascending order in
-/// fp32; one rounding to half. Shares with the simulator only reference/arith. a: [S, K] fp16 bits;
-/// result [S, N], W13 columns in checkpoint order. Rows from permutation.rows on are +0.
+/// Predicts every bit of a grouped GEMM whose accumulation order is the contract's: per split,
+/// k-steps of four ascending through the tensor-core arithmetic of `numerics`; splits added in
+/// ascending order in fp32; one rounding to half. Shares with the simulator only reference/arith.
+/// a: [S, K] fp16 bits; result [S, N], W13 columns in checkpoint order. Rows from permutation.rows
+/// on are +0.
 HalfMatrix PredictGemm(const Problem& problem, const Permutation& permutation, Gemm gemm,
                        const HalfMatrix& a, const Tactic& tactic, Numerics numerics);
 
@@ -20,7 +21,8 @@ HalfMatrix PredictGemm(const Problem& problem, const Permutation& permutation, G
 HalfMatrix PredictSilu(const HalfMatrix& w13);
 
 /// The ordered fp32 reduction, one rounding.
-HalfMatrix PredictReduce(const Problem& problem, const Permutation& permutation, const HalfMatrix& y);
+HalfMatrix PredictReduce(const Problem& problem, const Permutation& permutation,
+                         const HalfMatrix& y);
 
 }  // namespace voltcheck::reference
 

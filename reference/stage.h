@@ -1,6 +1,9 @@
 #ifndef VOLTCHECK_REFERENCE_STAGE_H_
 #define VOLTCHECK_REFERENCE_STAGE_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "fixtures/case/problem.h"
 #include "reference/awq.h"
 #include "reference/matrix.h"
@@ -9,7 +12,8 @@
 namespace voltcheck::reference {
 
 enum class Rounding {
-  kContract,  ///< to fp16 exactly where the contract rounds: after W13, in SiLU (twice), after W2, at the end
+  kContract,  ///< to fp16 exactly where the contract rounds: after W13, in SiLU (twice), after W2,
+              ///< at the end
   kNone,      ///< never
 };
 
@@ -18,8 +22,8 @@ struct StageOptions {
   Rounding rounding = Rounding::kContract;
 };
 
-/// All outputs of one stage, rows in the permuted order of `permutation`, W13 columns in the checkpoint's
-/// order (gate half, then up half) whatever the case's column layout.
+/// All outputs of one stage, rows in the permuted order of `permutation`, W13 columns in the
+/// checkpoint's order (gate half, then up half) whatever the case's column layout.
 template <typename Scalar>
 struct StageOutputs {
   Matrix<Scalar> w13;     ///< [S, 2I]
@@ -28,8 +32,9 @@ struct StageOutputs {
   Matrix<Scalar> output;  ///< [T, H]
 };
 
-/// The whole stage. Rows of slots that are not computed (see Permutation::rows) are zero and add nothing.
-/// Defined for float and double; float is the FP32 Eigen reference, double with Rounding::kNone the oracle.
+/// The whole stage. Rows of slots that are not computed (see Permutation::rows) are zero and add
+/// nothing. Defined for float and double; float is the FP32 Eigen reference, double with
+/// Rounding::kNone the oracle.
 template <typename Scalar>
 StageOutputs<Scalar> RunStage(const Problem& problem, const Permutation& permutation,
                               const StageOptions& options);
@@ -37,7 +42,20 @@ StageOutputs<Scalar> RunStage(const Problem& problem, const Permutation& permuta
 /// Which of an expert's two matrices a GEMM uses.
 enum class Gemm { kW13, kW2 };
 
+/// The expert's matrix that `gemm` uses. Throws Error (status 2) when the problem does not hold it.
+const AwqMatrix& WeightsOf(const Problem& problem, int expert, Gemm gemm);
+
+/// The computed rows of each expert, experts ascending, rows ascending, whatever runs they lie in.
+struct ExpertRows {
+  int expert = 0;
+  std::vector<std::int32_t> rows;
+};
+std::vector<ExpertRows> RowsByExpert(const Permutation& permutation);
+
 /// One grouped GEMM: row r of `a` times the matrix of expert permutation.expert[r]. `a` is [S, K].
+/// Sums run over ascending k, one rounding for each product and each sum, so a row of the result
+/// has the same bits whatever the other rows and on every machine. (With contract weights and fp16
+/// inputs the products are exact.) Rows from permutation.rows on are zero.
 template <typename Scalar>
 Matrix<Scalar> GroupedGemm(const Problem& problem, const Permutation& permutation, Gemm gemm,
                            const Matrix<Scalar>& a, const StageOptions& options);
