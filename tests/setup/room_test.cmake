@@ -1,5 +1,6 @@
 # Builds the project in house/ as CASE says and asserts that only the allowed one builds, and that the
 # others fail for the reason they were made for.
+cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/house/ DESTINATION ${WORK}/source)
 # The two that walk around the rooms are written here, so that no such include stands in the tree.

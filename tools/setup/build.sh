@@ -15,9 +15,10 @@ log=$folder/build.log
 exec 9>"$folder/build.lock"
 flock 9
 
-# fail WHAT: prints the end of the log, or the first compiler errors in it.
+# fail WHAT: prints the first errors in the log, or its end where none is recognised.
 fail() {
-  grep -A 12 -m 3 -E '^FAILED: |CMake Error' "$log" >&2 || tail -n 30 "$log" >&2
+  grep -A 4 -m 5 -E 'error ?: |fatal +: |undefined reference|CMake Error' "$log" >&2 ||
+    tail -n 30 "$log" >&2
   echo "build: $1 failed; the whole log is $log" >&2
   exit 3
 }
