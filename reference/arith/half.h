@@ -12,7 +12,8 @@ using HalfBits = std::uint16_t;
 
 /// Exact.
 float HalfToFloat(HalfBits h);
-/// Rounds to nearest even; overflow (from 65520 up) gives Inf; NaN gives 0x7FFF, as the GPU's cvt does.
+/// Rounds to nearest even; overflow (from 65520 up) gives Inf; NaN gives 0x7FFF, as the GPU's cvt
+/// does.
 HalfBits FloatToHalf(float f);
 /// Rounds once, straight from the double.
 HalfBits DoubleToHalf(double d);
@@ -29,8 +30,8 @@ void FloatToHalf(const float* in, HalfBits* out, std::size_t n);
 
 /// The distance between `h` and the next half of larger magnitude, 2^-24 for zero and subnormals.
 double HalfUlp(HalfBits h);
-/// The signed number of representable halves from a to b (0 between -0 and +0); NaN on either side gives
-/// INT32_MAX unless both are NaN, which gives 0.
+/// The signed number of representable halves from a to b (0 between -0 and +0); NaN on either side
+/// gives INT32_MAX unless both are NaN, which gives 0.
 std::int32_t HalfUlpDistance(HalfBits a, HalfBits b);
 
 }  // namespace voltcheck::arith

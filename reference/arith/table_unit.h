@@ -5,19 +5,30 @@
 
 namespace voltcheck::arith {
 
-/// The approximate special functions of the GPU. PTX gives only an error bound for them; these are models
-/// of one measured chip, named by TableUnitChip(). docs/numerics.md says how they were measured.
+/// The approximate special functions of the GPU. PTX gives only an error bound for them; these are
+/// models of one measured chip, named by TableUnitChip(). docs/numerics.md says how they were
+/// measured and which inputs were. NaN in gives 0x7FFFFFFF.
 
-/// `ex2.approx.ftz.f32`: complete model of the measured chip.
+/// `ex2.approx.ftz.f32`. Measured for every input with 2^-14 <= |x| < 2^7. Subnormals and zeros
+/// give 1, x >= 128 gives Inf, results below 2^-126 and -Inf give +0.
 float Ex2ApproxFtz(float x);
-/// `rcp.approx.ftz.f32`: complete model of the measured chip.
+/// `rcp.approx.ftz.f32`. Every mantissa was measured, in ten binades from 2^-126 to 2^127.
+/// Subnormals and zeros give Inf of their sign, results below 2^-126 and infinities give zero of
+/// their sign.
 float RcpApproxFtz(float x);
+
+/// The forms without `.ftz`, as ptxas 11.8 builds them for sm_70 out of the same unit. These
+/// sequences are read from its machine code and were NOT measured on a chip: `ex2.approx.f32`:
+/// below -126 the square of the unit's result for x / 2 (so results may be subnormal).
+float Ex2Approx(float x);
+/// `rcp.approx.f32`: s * unit(s * x) with s = 2^24 for |x| < 2^-126, 1/4 for |x| > 2^126, else 1.
+float RcpApprox(float x);
 
 /// The chip and driver on which the tables were measured, for the record.
 std::string_view TableUnitChip();
 
-/// PTX's documented bounds, valid on every chip: |ex2.approx - 2^x| <= 2^-22 * 2^x (2 + 2^-22 ulp class),
-/// rcp.approx within 1 ulp.
+/// Bounds on the relative error that stand beside the measured model in a budget, since the tables
+/// of other chips are not known here. They hold where the result is normal.
 inline constexpr double kEx2RelativeBound = 0x1p-22;
 inline constexpr double kRcpRelativeBound = 0x1p-23;
 

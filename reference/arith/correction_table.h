@@ -1,0 +1,35 @@
+#ifndef VOLTCHECK_REFERENCE_ARITH_CORRECTION_TABLE_H_
+#define VOLTCHECK_REFERENCE_ARITH_CORRECTION_TABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace voltcheck::arith {
+
+/// 2^23 small integers, one per fp32 mantissa: how far a table unit is from the correctly rounded
+/// result, in units of the last place. Two bits each, since only -1, 0 and 1 occur.
+class CorrectionTable {
+ public:
+  static constexpr std::uint32_t kEntries = std::uint32_t{1} << 23;
+
+  /// `compressed` is a zlib stream of kEntries signed bytes. Throws std::runtime_error when it is
+  /// not.
+  explicit CorrectionTable(std::span<const std::uint8_t> compressed);
+
+  /// -1, 0 or 1 for the mantissa `index` < kEntries.
+  std::int32_t operator[](std::uint32_t index) const {
+    return static_cast<std::int32_t>((packed_[index / 4] >> (2 * (index % 4))) & 3) - 1;
+  }
+
+ private:
+  std::vector<std::uint8_t> packed_;
+};
+
+/// The measured tables, decompressed at the first call; safe from any thread.
+const CorrectionTable& Ex2Corrections();
+const CorrectionTable& RcpCorrections();
+
+}  // namespace voltcheck::arith
+
+#endif  // VOLTCHECK_REFERENCE_ARITH_CORRECTION_TABLE_H_

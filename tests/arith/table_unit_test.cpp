@@ -1,0 +1,210 @@
+#include "reference/arith/table_unit.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "reference/arith/correction_table.h"
+
+namespace voltcheck::arith {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+std::uint32_t Bits(float f) { return std::bit_cast<std::uint32_t>(f); }
+float Float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+
+/// Visits floats all over the positive range: every exponent, mantissas by an odd stride and the
+/// edges.
+template <typename Visit>
+void ForEachMagnitude(Visit visit) {
+  for (std::uint32_t exponent = 0; exponent < 255; ++exponent) {
+    for (std::uint32_t mantissa = 0; mantissa < (1U << 23); mantissa += 4093) {
+      visit(Float(exponent << 23 | mantissa));
+    }
+    for (const std::uint32_t mantissa : {0U, 1U, 2U, 0x3FFFFFU, 0x400000U, 0x400001U, 0x7FFFFFU}) {
+      visit(Float(exponent << 23 | mantissa));
+    }
+  }
+}
+
+TEST(CorrectionTable, HoldsOnlySmallCorrections) {
+  std::array<int, 3> ex2{};
+  std::array<int, 3> rcp{};
+  for (std::uint32_t i = 0; i < CorrectionTable::kEntries; ++i) {
+    ++ex2.at(static_cast<std::size_t>(Ex2Corrections()[i] + 1));
+    ++rcp.at(static_cast<std::size_t>(RcpCorrections()[i] + 1));
+  }
+  // Counted in the files themselves when they were added.
+  EXPECT_EQ(ex2, (std::array<int, 3>{3093, 5125875, 3259640}));
+  EXPECT_EQ(rcp, (std::array<int, 3>{374723, 7280086, 733799}));
+}
+
+TEST(CorrectionTable, RefusesDamagedBytes) {
+  const std::vector<std::uint8_t> garbage(100, 0x55);
+  EXPECT_THROW(CorrectionTable{garbage}, std::runtime_error);
+  EXPECT_THROW(CorrectionTable{std::span<const std::uint8_t>()}, std::runtime_error);
+}
+
+TEST(Ex2ApproxFtz, CorrectRoundingIsUnambiguous) {
+  // The model adds its corrections to 2^x rounded from double. That is the same on every machine
+  // when no 2^x lies so close to a midpoint of two floats that an ulp of double could matter.
+  for (std::uint32_t i = 1; i < CorrectionTable::kEntries; ++i) {
+    const double value = std::exp2(1.0 + i * 0x1p-23);
+    const auto down = static_cast<float>(value * (1 - 0x1p-51));
+    const auto up = static_cast<float>(value * (1 + 0x1p-51));
+    ASSERT_EQ(down, up) << i;
+  }
+}
+
+TEST(Ex2ApproxFtz, Edges) {
+  EXPECT_EQ(Bits(Ex2ApproxFtz(0.0F)), 0x3F800000U);
+  EXPECT_EQ(Bits(Ex2ApproxFtz(-0.0F)), 0x3F800000U);
+  EXPECT_EQ(Bits(Ex2ApproxFtz(Float(0x007FFFFF))), 0x3F800000U);
+  EXPECT_EQ(Bits(Ex2ApproxFtz(Float(0x807FFFFF))), 0x3F800000U);
+  EXPECT_EQ(Ex2ApproxFtz(kInfinity), kInfinity);
+  EXPECT_EQ(Bits(Ex2ApproxFtz(-kInfinity)), 0U);
+  EXPECT_EQ(Ex2ApproxFtz(128.0F), kInfinity);
+  EXPECT_EQ(Bits(Ex2ApproxFtz(Float(0x42FFFFFF))) >> 23, 254U);
+  EXPECT_EQ(Ex2ApproxFtz(-126.0F), 0x1p-126F);
+  EXPECT_EQ(Bits(Ex2ApproxFtz(std::nextafter(-126.0F, -200.0F))), 0U);
+  EXPECT_EQ(Bits(Ex2ApproxFtz(-127.0F)), 0U);
+  for (const std::uint32_t nan : {0x7F800001U, 0x7FC00000U, 0xFFFFFFFFU}) {
+    EXPECT_EQ(Bits(Ex2ApproxFtz(Float(nan))), 0x7FFFFFFFU);
+    EXPECT_EQ(Bits(Ex2Approx(Float(nan))), 0x7FFFFFFFU);
+    EXPECT_EQ(Bits(RcpApproxFtz(Float(nan))), 0x7FFFFFFFU);
+    EXPECT_EQ(Bits(RcpApprox(Float(nan))), 0x7FFFFFFFU);
+  }
+}
+
+TEST(Ex2ApproxFtz, WholeNumbersGivePowersOfTwo) {
+  for (int n = -126; n < 128; ++n) {
+    EXPECT_EQ(Ex2ApproxFtz(static_cast<float>(n)), std::ldexp(1.0F, n)) << n;
+  }
+}
+
+TEST(Ex2ApproxFtz, FollowsTheStatedFixedPointRule) {
+  // The table entry of the fraction, moved by the integer part; one's complement for negative x.
+  for (std::uint32_t i = 3; i < CorrectionTable::kEntries; i += 9973) {
+    const float entry = Ex2ApproxFtz(1 + static_cast<float>(i) * 0x1p-23F);
+    for (const int n : {1, 5, 60, 127}) {
+      const float x = static_cast<float>(n) + static_cast<float>(i) * 0x1p-23F;
+      const auto cut = static_cast<std::uint32_t>((static_cast<double>(x) - n) * 0x1p23);
+      if (x >= 128.0F || cut >= (1U << 23)) continue;
+      const float base = Ex2ApproxFtz(1 + static_cast<float>(cut) * 0x1p-23F);
+      ASSERT_EQ(Ex2ApproxFtz(x), std::ldexp(base, n - 1)) << x;
+    }
+    const float negative = -1 + static_cast<float>(i) * 0x1p-23F;  // exact
+    const std::uint32_t complement = (1U << 23) - 1 - ((1U << 23) - i);
+    const float below = Ex2ApproxFtz(1 + static_cast<float>(complement) * 0x1p-23F);
+    ASSERT_EQ(Ex2ApproxFtz(negative), std::ldexp(below, -2)) << negative;
+    ASSERT_LE(
+        std::abs(static_cast<std::int64_t>(Bits(entry)) -
+                 static_cast<std::int64_t>(Bits(static_cast<float>(std::exp2(1.0 + i * 0x1p-23))))),
+        1);
+  }
+}
+
+TEST(Ex2ApproxFtz, WithinTheDocumentedBoundAndNormalOrZero) {
+  ForEachMagnitude([](float magnitude) {
+    for (const float x : {magnitude, -magnitude}) {
+      const float got = Ex2ApproxFtz(x);
+      if (x >= 128.0F) {
+        ASSERT_EQ(got, kInfinity);
+      } else if (x < -126.0F) {
+        ASSERT_EQ(Bits(got), 0U) << x;
+      } else {
+        const double want = std::exp2(static_cast<double>(x));
+        ASSERT_LE(std::fabs(got - want), kEx2RelativeBound * want) << x;
+      }
+    }
+  });
+}
+
+TEST(RcpApproxFtz, Edges) {
+  EXPECT_EQ(RcpApproxFtz(0.0F), kInfinity);
+  EXPECT_EQ(RcpApproxFtz(-0.0F), -kInfinity);
+  EXPECT_EQ(RcpApproxFtz(Float(0x007FFFFF)), kInfinity);
+  EXPECT_EQ(RcpApproxFtz(Float(0x807FFFFF)), -kInfinity);
+  EXPECT_EQ(Bits(RcpApproxFtz(kInfinity)), 0U);
+  EXPECT_EQ(Bits(RcpApproxFtz(-kInfinity)), 0x80000000U);
+  EXPECT_EQ(RcpApproxFtz(0x1p-126F), 0x1p126F);
+  EXPECT_EQ(RcpApproxFtz(0x1p126F), 0x1p-126F);
+  EXPECT_EQ(Bits(RcpApproxFtz(Float(0x7E800001))), 0U);
+  EXPECT_EQ(Bits(RcpApproxFtz(-0x1p127F)), 0x80000000U);
+  for (int n = -126; n <= 126; ++n) {
+    EXPECT_EQ(RcpApproxFtz(std::ldexp(1.0F, n)), std::ldexp(1.0F, -n)) << n;
+  }
+}
+
+TEST(RcpApproxFtz, WithinOneUlpOddAndNormalOrZero) {
+  ForEachMagnitude([](float x) {
+    const float got = RcpApproxFtz(x);
+    ASSERT_EQ(Bits(RcpApproxFtz(-x)), Bits(got) ^ 0x80000000U) << x;
+    if (x < 0x1p-126F) {
+      ASSERT_EQ(got, kInfinity);
+    } else if (x > 0x1p126F) {
+      ASSERT_EQ(Bits(got), 0U);
+    } else {
+      const float want = 1.0F / x;
+      ASSERT_LE(
+          std::abs(static_cast<std::int64_t>(Bits(got)) - static_cast<std::int64_t>(Bits(want))), 1)
+          << x;
+    }
+  });
+}
+
+TEST(TableUnitWithoutFtz, EqualsTheUnitWhereNothingIsSubnormal) {
+  ForEachMagnitude([](float magnitude) {
+    for (const float x : {magnitude, -magnitude}) {
+      if (x >= -126.0F) {
+        ASSERT_EQ(Bits(Ex2Approx(x)), Bits(Ex2ApproxFtz(x))) << x;
+      }
+      if (magnitude >= 0x1p-126F && magnitude <= 0x1p126F) {
+        ASSERT_EQ(Bits(RcpApprox(x)), Bits(RcpApproxFtz(x))) << x;
+      }
+    }
+  });
+}
+
+TEST(TableUnitWithoutFtz, SubnormalsAreKept) {
+  // Even whole numbers have a whole half, whose power of two the unit gives exactly.
+  EXPECT_EQ(Ex2Approx(-128.0F), 0x1p-128F);
+  EXPECT_EQ(Ex2Approx(-148.0F), 0x1p-148F);
+  EXPECT_EQ(Ex2Approx(-152.0F), 0.0F);
+  EXPECT_EQ(Ex2Approx(-kInfinity), 0.0F);
+  EXPECT_EQ(RcpApprox(0x1p-127F), 0x1p127F);
+  EXPECT_EQ(RcpApprox(-0x1p-128F), -kInfinity);
+  EXPECT_EQ(RcpApprox(0x1p127F), 0x1p-127F);
+  EXPECT_EQ(RcpApprox(0.0F), kInfinity);
+  EXPECT_EQ(Bits(RcpApprox(-kInfinity)), 0x80000000U);
+  // Two more roundings than the unit alone, in the subnormal unit 2^-149.
+  for (float x = -126.0F; x > -149.0F; x -= 0.0371F) {
+    const double want = std::exp2(static_cast<double>(x));
+    ASSERT_LE(std::fabs(Ex2Approx(x) - want), 0x1p-21 * want + 0x1p-150) << x;
+  }
+  for (float x = 0x1p126F; x < 0x1p127F; x *= 1.00037F) {
+    ASSERT_LE(std::fabs(RcpApprox(x) - 1.0 / x), kRcpRelativeBound / x + 0x1p-150) << x;
+  }
+}
+
+TEST(TableUnit, FirstUseFromManyThreads) {
+  std::vector<std::thread> threads;
+  std::array<float, 8> results{};
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    threads.emplace_back(
+        [&results, i] { results.at(i) = Ex2ApproxFtz(0.7F) + RcpApproxFtz(0.7F); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const float result : results) EXPECT_EQ(result, results[0]);
+}
+
+}  // namespace
+}  // namespace voltcheck::arith
