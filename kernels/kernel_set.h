@@ -12,15 +12,23 @@ namespace voltcheck::kernels {
 /// The modules that the build embedded (kernels/sm70/*.cu, compiled for SM70), ordered by name.
 const std::vector<ModuleImage>& BuiltInModules();
 
-/// SHA-256 over names and PTX of a set of modules, for the record.
+/// SHA-256 in hex over names (without folders) and PTX of a set of modules, for the record. The
+/// build makes the PTX independent of the checkout's place, so the same sources and toolkit give
+/// the same hash.
 std::string HashModules(const std::vector<ModuleImage>& modules);
 
-/// Entry names to kernels on one device. Built-in modules are loaded when first needed; a file given with
-/// `--kernels` replaces the entries of the same name.
+/// Names of the `.entry` functions in PTX text, in order, without parsing it further.
+std::vector<std::string> EntryNames(std::string_view ptx);
+
+/// Entry names to kernels on one device. Modules are loaded when one of their entries is first
+/// needed; a file given with `--kernels` replaces the entries of the same name.
 class KernelSet {
  public:
   /// `overrides` are PTX files read by the caller; a later one wins over an earlier one.
   KernelSet(Device& device, std::vector<ModuleImage> overrides);
+  KernelSet(const KernelSet&) = delete;
+  KernelSet& operator=(const KernelSet&) = delete;
+
   /// Throws Error (status 2) when no module has the entry.
   KernelHandle Find(std::string_view entry);
   /// Hash of everything that can run: built-in modules and overrides.
@@ -29,6 +37,7 @@ class KernelSet {
  private:
   struct Source {
     const ModuleImage* image;
+    std::vector<std::string> entries;
     int loaded = -1;
   };
   Device& device_;
