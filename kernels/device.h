@@ -65,10 +65,10 @@ struct DeviceDescription {
 struct Finding {
   std::string checker;  ///< "bounds", "uninitialised", "race", "barrier", "deadlock", "limit", ...
   std::string kernel;
-  std::string message;        ///< one sentence with address, allocation and what it missed
-  std::string file;           ///< PTX file name
-  std::uint32_t line = 0;     ///< PTX line
-  std::string source;         ///< "grouped_gemm.cu:120" when the PTX has line information
+  std::string message;     ///< one sentence with address, allocation and what it missed
+  std::string file;        ///< PTX file name
+  std::uint32_t line = 0;  ///< PTX line
+  std::string source;      ///< "grouped_gemm.cu:120" when the PTX has line information
   Dim3 block{0, 0, 0};
   Dim3 thread{0, 0, 0};
   std::uint64_t address = 0;
@@ -92,17 +92,18 @@ class LaunchSequence {
 
 /// A device that runs SM70 kernels: the simulator, or a GPU through the driver API.
 ///
-/// Every call may throw Error: status 3 when the device is not available, status 2 for a module that does
-/// not load (the line names file, line and instruction) or a launch that does not fit the kernel.
-/// A fault inside a kernel does not throw: it becomes a Finding, and `faulted()` is true from then on.
+/// Every call may throw Error: status 3 when the device is not available, status 2 for a module
+/// that does not load (the line names file, line and instruction) or a launch that does not fit the
+/// kernel. A fault inside a kernel does not throw: it becomes a Finding, and `faulted()` is true
+/// from then on.
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual DeviceDescription Describe() const = 0;
 
-  /// `name` appears in findings. Contents are undefined: the simulator marks them never-written. Alignment
-  /// is 256 bytes, the size exact.
+  /// `name` appears in findings. Contents are undefined: the simulator marks them never-written.
+  /// Alignment is 256 bytes, the size exact.
   virtual DeviceAddress Allocate(std::size_t bytes, std::string_view name) = 0;
   virtual void Free(DeviceAddress address) = 0;
   virtual void CopyToDevice(DeviceAddress to, std::span<const std::byte> from) = 0;

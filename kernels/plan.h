@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -11,20 +12,21 @@
 
 namespace voltcheck::kernels {
 
-/// A device buffer that a plan needs. Plans speak of buffers by name, so a plan is plain data which can be
-/// printed, compared, captured and mutated.
+/// A device buffer that a plan needs. Plans speak of buffers by name, so a plan is plain data which
+/// can be printed, compared, captured and mutated. docs/kernels.md lists the names.
 struct BufferSpec {
   enum class Role {
     kInput,      ///< uploaded before the launches, must not change
-    kIndex,      ///< uploaded or made by a launch; the two declared index buffers may change
+    kIndex,      ///< uploaded or made by a launch; may change
     kWorkspace,  ///< contents before the launches must not matter
     kLock,       ///< zero before the launches and zero again after them
-    kOutput,     ///< written
+    kOutput,     ///< written; what was there before must not matter
   };
   std::string name;
   std::size_t bytes = 0;
   Role role = Role::kInput;
   std::vector<std::byte> contents;  ///< kInput, kIndex: what is uploaded; empty: nothing
+  bool operator==(const BufferSpec&) const = default;
 };
 
 /// The address of a named buffer plus a byte offset.
@@ -33,9 +35,11 @@ struct BufferArgument {
   std::uint64_t offset = 0;
   bool operator==(const BufferArgument&) const = default;
 };
+/// A null pointer is std::int64_t{0}.
 using PlanArgument = std::variant<BufferArgument, std::int32_t, std::uint32_t, std::int64_t, float>;
 
-/// A place inside a buffer's contents that must hold the address of another buffer (pointer tables).
+/// A place inside a buffer's contents that must hold the address of another buffer (pointer
+/// tables).
 struct PointerFixup {
   std::string table;
   std::uint64_t offset = 0;  ///< of the 8-byte pointer in `table`
@@ -52,19 +56,31 @@ struct PlanLaunch {
   Dim3 block;
   std::uint32_t shared_bytes = 0;
   std::vector<PlanArgument> arguments;
+  bool operator==(const PlanLaunch&) const = default;
 };
 
 /// Everything one case does on a device: buffers, pointer tables, launches in order.
+///
+/// Nothing here depends on the routing but the contents of buffers: for one shape, path, tactics
+/// and set of weights the launches are the same for every routing, so that they can be captured
+/// once and replayed.
 struct Plan {
   std::vector<BufferSpec> buffers;
   std::vector<PointerFixup> fixups;
   std::vector<PlanLaunch> launches;
+  BufferArgument rows;  ///< int32, made by the permute step: the number of computed rows
+
+  const BufferSpec* FindBuffer(std::string_view name) const;
 };
 
-/// The plan for `problem.c`: repack the weights, permute, build segments, W13, SiLU, W2, reduce, along the
-/// case's path. Table entries of experts that the problem does not hold point at a buffer of NaN scales,
-/// so a kernel that reads an expert nobody routed to shows. Throws Error (status 2) for a path, layout or
-/// tactic that the kernels do not have, by name.
+/// The plan for `problem.c`: repack the weights, permute, build segments, W13, SiLU, W2, reduce,
+/// along the case's path; `stage=` cuts it off behind that stage. Table entries of experts that the
+/// rank does not hold or nobody routed to point at a buffer of NaN scales, so a kernel that reads
+/// one shows.
+///
+/// Throws Error (status 2) for what the kernels do not have, by name: an infeasible tactic, the
+/// single-token path for other than one token or for halves, the dense loop over unsorted slots, an
+/// expert id outside [0, E) on any path but the single-token one, and sizes beyond 32-bit indices.
 Plan MakePlan(const Problem& problem);
 
 }  // namespace voltcheck::kernels

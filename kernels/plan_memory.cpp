@@ -1,0 +1,161 @@
+#include "kernels/plan_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace voltcheck::kernels {
+namespace {
+
+constexpr std::byte kCanary{0xc5};
+constexpr std::size_t kAlignment = 256;  // what Device::Allocate promises
+
+/// Whether `bytes` all equal `value`; the first other one in `at`.
+bool AllEqual(const std::vector<std::byte>& bytes, std::byte value, std::size_t& at) {
+  const auto other =
+      std::find_if(bytes.begin(), bytes.end(), [&](std::byte byte) { return byte != value; });
+  at = static_cast<std::size_t>(other - bytes.begin());
+  return other == bytes.end();
+}
+
+}  // namespace
+
+PlanMemory::PlanMemory(Device& device, const Plan& plan, int guard_bytes)
+    : device_(device),
+      guard_bytes_((static_cast<std::size_t>(guard_bytes) + kAlignment - 1) / kAlignment *
+                   kAlignment),
+      plan_(plan) {
+  placed_.reserve(plan.buffers.size());
+  try {
+    for (const BufferSpec& spec : plan.buffers) {
+      const DeviceAddress allocation =
+          device.Allocate(guard_bytes_ + spec.bytes + guard_bytes_, spec.name);
+      placed_.push_back({&spec, allocation, allocation + guard_bytes_, {}});
+      index_.emplace(spec.name, placed_.size() - 1);
+      if (guard_bytes_ > 0) {
+        device.Fill(allocation, kCanary, guard_bytes_);
+        device.Fill(allocation + guard_bytes_ + spec.bytes, kCanary, guard_bytes_);
+      }
+    }
+  } catch (...) {
+    for (const Placed& placed : placed_) {
+      device.Free(placed.allocation);
+    }
+    throw;
+  }
+}
+
+PlanMemory::~PlanMemory() {
+  for (const Placed& placed : placed_) {
+    try {
+      device_.Free(placed.allocation);
+    } catch (const std::exception&) {
+      // A GPU that has faulted refuses every call; its memory goes with the context.
+    }
+  }
+}
+
+const PlanMemory::Placed& PlanMemory::Find(std::string_view buffer) const {
+  const auto found = index_.find(buffer);
+  if (found == index_.end()) {
+    throw std::out_of_range("plan has no buffer " + std::string(buffer));
+  }
+  return placed_[found->second];
+}
+
+void PlanMemory::Upload() {
+  for (Placed& placed : placed_) {
+    placed.uploaded = placed.spec->contents;
+  }
+  for (const PointerFixup& fixup : plan_.fixups) {
+    Placed& table = placed_[index_.find(fixup.table)->second];
+    const DeviceAddress target = AddressOf(fixup.target);
+    std::memcpy(table.uploaded.data() + fixup.offset, &target, sizeof(target));
+  }
+  for (const Placed& placed : placed_) {
+    if (placed.spec->role == BufferSpec::Role::kLock) {
+      device_.Fill(placed.address, std::byte{0}, placed.spec->bytes);
+    } else if (!placed.uploaded.empty()) {
+      device_.CopyToDevice(placed.address, placed.uploaded);
+    }
+  }
+}
+
+void PlanMemory::Poison(std::uint32_t pattern) {
+  for (const Placed& placed : placed_) {
+    if (placed.spec->role == BufferSpec::Role::kLock || !placed.spec->contents.empty()) {
+      continue;
+    }
+    std::vector<std::byte> bytes(placed.spec->bytes);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<std::byte>(pattern >> (8 * (i % sizeof(pattern))));
+    }
+    device_.CopyToDevice(placed.address, bytes);
+  }
+}
+
+DeviceAddress PlanMemory::AddressOf(const BufferArgument& argument) const {
+  return Find(argument.buffer).address + argument.offset;
+}
+
+std::vector<std::byte> PlanMemory::Download(std::string_view buffer) const {
+  const Placed& placed = Find(buffer);
+  std::vector<std::byte> bytes(placed.spec->bytes);
+  device_.CopyFromDevice(bytes, placed.address);
+  return bytes;
+}
+
+Launch PlanMemory::Bind(const PlanLaunch& launch, KernelSet& kernels) const {
+  Launch bound{kernels.Find(launch.kernel), launch.grid, launch.block, launch.shared_bytes, {}};
+  for (const PlanArgument& argument : launch.arguments) {
+    if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
+      bound.arguments.push_back(ArgumentBytes(AddressOf(*buffer)));
+    } else {
+      std::visit(
+          [&](const auto& value) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, BufferArgument>) {
+              bound.arguments.push_back(ArgumentBytes(value));
+            }
+          },
+          argument);
+    }
+  }
+  return bound;
+}
+
+std::vector<std::string> PlanMemory::BrokenPromises() const {
+  std::vector<std::string> broken;
+  std::size_t at = 0;
+  for (const Placed& placed : placed_) {
+    const std::string& name = placed.spec->name;
+    if (placed.spec->role == BufferSpec::Role::kInput) {
+      const std::vector<std::byte> now = Download(name);
+      const auto change = std::mismatch(now.begin(), now.end(), placed.uploaded.begin());
+      if (change.first != now.end()) {
+        broken.push_back("input " + name + " was changed at byte " +
+                         std::to_string(change.first - now.begin()));
+      }
+    } else if (placed.spec->role == BufferSpec::Role::kLock &&
+               !AllEqual(Download(name), std::byte{0}, at)) {
+      broken.push_back("lock " + std::to_string(at / sizeof(std::int32_t)) + " of " + name +
+                       " was left dirty");
+    }
+    if (guard_bytes_ == 0) {
+      continue;
+    }
+    std::vector<std::byte> guard(guard_bytes_);
+    device_.CopyFromDevice(guard, placed.allocation);
+    if (!AllEqual(guard, kCanary, at)) {
+      broken.push_back("canary " + std::to_string(guard_bytes_ - at) + " bytes before " + name +
+                       " was overwritten");
+    }
+    device_.CopyFromDevice(guard, placed.address + placed.spec->bytes);
+    if (!AllEqual(guard, kCanary, at)) {
+      broken.push_back("canary " + std::to_string(at) + " bytes behind the end of " + name +
+                       " was overwritten");
+    }
+  }
+  return broken;
+}
+
+}  // namespace voltcheck::kernels

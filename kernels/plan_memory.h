@@ -1,0 +1,57 @@
+#ifndef VOLTCHECK_KERNELS_PLAN_MEMORY_H_
+#define VOLTCHECK_KERNELS_PLAN_MEMORY_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/device.h"
+#include "kernels/kernel_set.h"
+#include "kernels/plan.h"
+
+namespace voltcheck::kernels {
+
+/// The buffers of a plan on a device, at fixed addresses for as long as this lives.
+class PlanMemory {
+ public:
+  /// Allocates every buffer, exactly, or with `guard_bytes` of canary before and behind it.
+  PlanMemory(Device& device, const Plan& plan, int guard_bytes);
+  ~PlanMemory();
+  PlanMemory(const PlanMemory&) = delete;
+  PlanMemory& operator=(const PlanMemory&) = delete;
+
+  /// Uploads contents with their pointers filled in, and clears locks.
+  void Upload();
+  /// Writes a repeated 32-bit pattern over every buffer that has no contents and is no lock.
+  void Poison(std::uint32_t pattern);
+
+  /// Throws std::out_of_range for a buffer that the plan does not have.
+  DeviceAddress AddressOf(const BufferArgument& argument) const;
+  std::vector<std::byte> Download(std::string_view buffer) const;
+
+  /// The launch with its kernel found and its addresses filled in.
+  Launch Bind(const PlanLaunch& launch, KernelSet& kernels) const;
+
+  /// One sentence for each canary, input and lock that is not as it must be after the launches.
+  std::vector<std::string> BrokenPromises() const;
+
+ private:
+  struct Placed {
+    const BufferSpec* spec;
+    DeviceAddress allocation;
+    DeviceAddress address;
+    std::vector<std::byte> uploaded;
+  };
+  const Placed& Find(std::string_view buffer) const;
+
+  Device& device_;
+  std::size_t guard_bytes_;
+  std::vector<Placed> placed_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+  const Plan& plan_;
+};
+
+}  // namespace voltcheck::kernels
+
+#endif  // VOLTCHECK_KERNELS_PLAN_MEMORY_H_
