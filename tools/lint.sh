@@ -59,7 +59,8 @@ tidy() {
     files=("$@")
   fi
   printf '%s\0' "${files[@]}" |
-    xargs -0 -n 1 -P "$(nproc)" "$program" --quiet -p "$root/build/release"
+    xargs -0 -n 1 -P "$(nproc)" "$program" --quiet -p "$root/build/release" \
+      --extra-arg=-Wno-unknown-warning-option
 }
 
 status=0
