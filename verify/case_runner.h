@@ -1,33 +1,23 @@
 #ifndef VOLTCHECK_VERIFY_CASE_RUNNER_H_
 #define VOLTCHECK_VERIFY_CASE_RUNNER_H_
 
-#include <functional>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "fixtures/case/problem.h"
-#include "kernels/device.h"
+#include "verify/device_options.h"
 #include "verify/record.h"
 
 namespace voltcheck::verify {
 
-/// Which device runs the kernels and which modules replace the built-in ones.
-struct DeviceOptions {
-  std::string kind = "simulator";  ///< or "cuda"
-  std::uint64_t schedule = 0;
-  bool all_checks = true;
-  int jobs = 0;
-  std::vector<kernels::ModuleImage> overrides;  ///< from --kernels
-};
-
-/// Makes the device that `options` and the case's numerics ask for.
-std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numerics numerics);
-
-/// Runs one case: reference, oracle and budgets, device, comparison of every stage on the device's own input
-/// and end to end, verdict. Throws Error only for bad input or a missing device; everything a kernel can do
-/// wrong ends in the record.
+/// Runs one case: reference, oracle and budgets, device, comparison of every stage on the device's
+/// own input and end to end, bits against the order-faithful model where the device's arithmetic is
+/// modelled, index buffers against the reference's, verdict. Throws Error only for bad input (ids
+/// out of range or a non-finite reference that the case does not declare) or a missing device;
+/// everything a kernel can do wrong ends in the record.
 CaseRecord RunCase(const Problem& problem, const DeviceOptions& options);
+
+/// The command line that repeats a case.
+std::string ReproductionLine(const std::string& descriptor, const DeviceOptions& options);
 
 }  // namespace voltcheck::verify
 

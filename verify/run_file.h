@@ -9,21 +9,24 @@
 
 namespace voltcheck::verify {
 
+inline constexpr std::string_view kRunSchema = "voltcheck.run/1";
+
 /// What the whole run has in common: the root attributes of `voltcheck.run/1`.
 struct RunProvenance {
   std::string tool_version;
   std::string commit;
   std::string arguments;  ///< canonical, only what determines results
   std::uint64_t seed = 0;
-  std::string device_kind, device_name, driver, numerics, code, tables;
-  std::string toolkit;       ///< CUDA Toolkit release that made the PTX
-  std::string compiler;      ///< host compiler
+  kernels::DeviceDescription device;
+  std::string toolkit;   ///< CUDA Toolkit release that made the PTX
+  std::string compiler;  ///< host compiler
   std::string kernels_hash;
-  std::string fixtures_hash;
+  std::string fixtures;  ///< "name@hash name@hash"
 };
 
-/// Writes `voltcheck.run/1` (docs/run-file.md). Cases are appended in order; the file appears under its final
-/// name only in Finish(), by sync and rename. Destroying an unfinished writer removes the temporary file.
+/// Writes `voltcheck.run/1` (docs/run-file.md). Cases are appended in order; the file appears under
+/// its final name only in Finish(), by sync and rename. Destroying an unfinished writer removes the
+/// temporary file. The same provenance and records give the same bytes.
 class RunFileWriter {
  public:
   /// Throws Error (status 2) when the folder cannot be written.
@@ -32,8 +35,10 @@ class RunFileWriter {
   RunFileWriter(const RunFileWriter&) = delete;
   RunFileWriter& operator=(const RunFileWriter&) = delete;
 
+  /// Throws Error (status 2) when the disk is full. Timings of the record are not written.
   void Append(const CaseRecord& record);
-  void Finish();
+  /// `complete`: every case of the run is there (false after an interruption).
+  void Finish(bool complete);
 
  private:
   class Impl;

@@ -2,40 +2,36 @@
 #define VOLTCHECK_VERIFY_SUITE_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fixtures/case/case.h"
-#include "verify/case_runner.h"
-#include "verify/run_file.h"
+#include "verify/problem_source.h"
 
 namespace voltcheck::verify {
 
-/// The cases of a suite ("smoke", "ci", "full"), from the data files in verify/suites/, in order, with
-/// `seed` added to every case's own. Fixture cases are expanded over the files of `fixtures_folder`.
-/// Throws Error (status 2) for an unknown suite, naming those that exist.
-std::vector<Case> SuiteCases(const std::string& suite, std::uint64_t seed,
-                             const std::string& fixtures_folder);
-
-/// Counts by verdict; `passed()` is what the exit status says: at least one case, nothing but passed.
-struct Summary {
-  std::uint64_t cases = 0;
-  std::uint64_t by_verdict[8] = {};
-  bool passed() const;
+/// A suite: a data file in verify/suites/, embedded by the build. Each line is a grid (ParseGrid);
+/// `#` starts a comment. A line with `fixture=*` is repeated for every fixture of the folder with
+/// the fixture's own shape; token counts that a fixture does not hold are left out there.
+struct SuiteText {
+  std::string_view name;
+  std::string_view summary;  ///< the file's first comment
+  std::string_view text;
 };
 
-struct SweepOptions {
-  DeviceOptions device;
-  std::string fixtures_folder;
-  int jobs = 0;  ///< cases in flight; 0: all cores. Never changes a bit.
-};
+/// All suites, ordered by name.
+const std::vector<SuiteText>& Suites();
 
-/// Runs cases, several at a time, and hands the records to `sink` in the order of `cases` on one thread.
-/// `stop` is polled between cases; when it returns true the finished prefix has been handed over.
-Summary RunCases(const std::vector<Case>& cases, const SweepOptions& options,
-                 const std::function<void(const CaseRecord&)>& sink,
-                 const std::function<bool()>& stop);
+/// The cases of a suite in order, each once, with `seed` added to each case's own seed. Fixtures
+/// are loaded into `source` from `fixtures_folder`. Throws Error (status 2) for an unknown suite,
+/// naming those that exist, and for a folder without the fixtures that the suite needs.
+std::vector<Case> SuiteCases(std::string_view suite, std::uint64_t seed,
+                             const std::string& fixtures_folder, ProblemSource& source);
+
+/// The cases of a suite's text; `where` names it in errors.
+std::vector<Case> ParseSuite(std::string_view where, std::string_view text, std::uint64_t seed,
+                             const std::string& fixtures_folder, ProblemSource& source);
 
 }  // namespace voltcheck::verify
 

@@ -1,0 +1,33 @@
+#ifndef VOLTCHECK_VERIFY_DEVICE_OPTIONS_H_
+#define VOLTCHECK_VERIFY_DEVICE_OPTIONS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fixtures/case/case.h"
+#include "kernels/device.h"
+
+namespace voltcheck::verify {
+
+/// Which device runs the kernels and which modules replace the built-in ones.
+struct DeviceOptions {
+  std::string kind = "simulator";  ///< or "cuda"
+  std::uint64_t schedule = 0;      ///< simulator: 0 natural order, others permute it
+  bool all_checks = true;          ///< simulator: every checker runs, not only bounds and barriers
+  int jobs = 0;  ///< threads inside one device; 0: all cores. Never changes a bit.
+  std::vector<kernels::ModuleImage> overrides;  ///< from --kernels
+};
+
+/// Makes the device that `options` and the case's numerics ask for. Throws Error: status 2 for an
+/// unknown kind, status 3 when the device is not available.
+std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numerics numerics);
+
+/// Reads `--kernels` files as they stand; the device parses them. Throws Error (status 2) for a
+/// file that cannot be read.
+std::vector<kernels::ModuleImage> ReadOverrides(const std::vector<std::string>& paths);
+
+}  // namespace voltcheck::verify
+
+#endif  // VOLTCHECK_VERIFY_DEVICE_OPTIONS_H_

@@ -1,0 +1,84 @@
+#include "verify/h5_table.h"
+
+#include <array>
+
+namespace voltcheck::verify::h5 {
+namespace {
+
+constexpr hsize_t kChunkRows = 1024;
+constexpr hsize_t kVectorChunkRows = 256;
+
+// A dataset of no rows yet; `width` 0 means one dimension.
+Handle CreateColumn(hid_t parent, const std::string& name, hid_t type, hsize_t width) {
+  const std::array<hsize_t, 2> extent{0, width};
+  const std::array<hsize_t, 2> most{H5S_UNLIMITED, width};
+  const std::array<hsize_t, 2> chunk{width == 0 ? kChunkRows : kVectorChunkRows, width};
+  const std::size_t rank = width == 0 ? 1 : 2;
+  const Handle space(Check(H5Screate_simple(static_cast<int>(rank), extent.data(), most.data())),
+                     H5Sclose);
+  const Handle properties = ChunkedProperties({chunk.data(), rank});
+  return {Check(H5Dcreate2(parent, name.c_str(), type, space.get(), H5P_DEFAULT, properties.get(),
+                           H5P_DEFAULT)),
+          H5Dclose};
+}
+
+}  // namespace
+
+Column::Column(hid_t parent, const ColumnInfo& info, Handle type, std::size_t row_bytes,
+               hsize_t width)
+    : dataset_(CreateColumn(parent, info.name, type.get(), width)),
+      type_(std::move(type)),
+      row_bytes_(row_bytes),
+      width_(width) {
+  if (!info.units.empty()) {
+    SetText(id(), "units", info.units);
+  }
+  SetText(id(), "long_name", info.long_name);
+}
+
+void Column::PushBytes(const void* row) {
+  const auto* bytes = static_cast<const std::byte*>(row);
+  bytes_.insert(bytes_.end(), bytes, bytes + row_bytes_);
+}
+
+void Column::PushText(std::string text) { texts_.push_back(std::move(text)); }
+
+void Column::Flush() {
+  if (row_bytes_ > 0) {
+    Write(bytes_.size() / row_bytes_, bytes_.data());
+    bytes_.clear();
+    return;
+  }
+  std::vector<const char*> pointers;
+  pointers.reserve(texts_.size());
+  for (const std::string& text : texts_) {
+    pointers.push_back(text.c_str());
+  }
+  Write(pointers.size(), pointers.data());
+  texts_.clear();
+}
+
+void Column::Write(hsize_t rows, const void* data) {
+  if (rows == 0) {
+    return;
+  }
+  const int rank = width_ == 0 ? 1 : 2;
+  const std::array<hsize_t, 2> start{written_, 0};
+  const std::array<hsize_t, 2> count{rows, width_};
+  const std::array<hsize_t, 2> extent{written_ + rows, width_};
+  Check(H5Dset_extent(id(), extent.data()));
+  const Handle memory(Check(H5Screate_simple(rank, count.data(), nullptr)), H5Sclose);
+  const Handle file(Check(H5Dget_space(id())), H5Sclose);
+  Check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                            nullptr));
+  Check(H5Dwrite(id(), type_.get(), memory.get(), file.get(), H5P_DEFAULT, data));
+  written_ += rows;
+}
+
+void Column::Close() {
+  if (!dataset_.Reset()) {
+    throw Failure();
+  }
+}
+
+}  // namespace voltcheck::verify::h5

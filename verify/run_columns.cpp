@@ -1,0 +1,299 @@
+#include "verify/run_columns.h"
+
+#include <array>
+#include <limits>
+#include <string>
+
+#include "fixtures/case/descriptor.h"
+#include "verify/comparison.h"
+
+namespace voltcheck::verify {
+namespace {
+
+using h5::Handle;
+using h5::Table;
+using voltcheck::ToString;  // of the case's values, beside verify's own
+using voltcheck::verify::ToString;
+
+constexpr float kAbsent = std::numeric_limits<float>::quiet_NaN();
+
+// What a stage's figures were computed against.
+struct Comparison {
+  const char* name;
+  const char* long_name;
+  ComparisonFigures StageRecord::*figures;
+  bool has_budget;
+};
+constexpr std::array<Comparison, 3> kComparisons{{
+    {"own", "against the fp64 oracle on the device's own input of the stage", &StageRecord::own,
+     true},
+    {"end_to_end", "against the fp64 oracle from the case's inputs", &StageRecord::end_to_end,
+     true},
+    {"reference", "against the FP32 Eigen reference from the case's inputs",
+     &StageRecord::reference, false},
+}};
+
+struct CountColumn {
+  const char* name;
+  const char* long_name;
+  std::uint64_t ComparisonFigures::*value;
+  bool of_budget;
+};
+constexpr std::array<CountColumn, 5> kCounts{{
+    {"elements", "elements compared", &ComparisonFigures::elements, false},
+    {"differing", "elements that are not the expected value rounded to half",
+     &ComparisonFigures::differing, false},
+    {"nonfinite_got", "elements of the device that are NaN or infinite",
+     &ComparisonFigures::nonfinite_got, false},
+    {"nonfinite_want", "expected elements that are NaN or infinite",
+     &ComparisonFigures::nonfinite_want, false},
+    {"over_budget", "elements outside their budget", &ComparisonFigures::over_budget, true},
+}};
+
+struct FigureColumn {
+  const char* name;
+  const char* long_name;
+  double ComparisonFigures::*value;
+  bool of_budget;
+};
+constexpr std::array<FigureColumn, 10> kFigures{{
+    {"rms", "root mean square of got - want", &ComparisonFigures::rms, false},
+    {"bias", "mean of got - want", &ComparisonFigures::bias, false},
+    {"rms_want", "root mean square of the expected values", &ComparisonFigures::rms_want, false},
+    {"cosine", "cosine between got and want", &ComparisonFigures::cosine, false},
+    {"use_p999", "budget use, 99.9th percentile", &ComparisonFigures::use_p999, true},
+    {"use_p99", "budget use, 99th percentile", &ComparisonFigures::use_p99, true},
+    {"use_p50", "budget use, median", &ComparisonFigures::use_p50, true},
+    {"use_rms", "budget use, root mean square", &ComparisonFigures::use_rms, true},
+    {"use_mean", "signed mean of (got - want) / budget", &ComparisonFigures::use_mean, true},
+    {"budget_rms_relative", "RMS of the budget over RMS of the expected values",
+     &ComparisonFigures::budget_rms_relative, true},
+}};
+
+struct PlaceColumns {
+  const char* name;
+  const char* of;
+  Extremum ComparisonFigures::*place;
+  bool of_budget;
+};
+constexpr std::array<PlaceColumns, 2> kPlaces{{
+    {"max_abs", "the largest |got - want|", &ComparisonFigures::max_abs, false},
+    {"max_use", "the largest budget use", &ComparisonFigures::max_use, true},
+}};
+
+struct PlaceValue {
+  const char* suffix;
+  const char* long_name;
+  double Extremum::*value;
+  bool of_budget;
+};
+constexpr std::array<PlaceValue, 4> kPlaceValues{{
+    {"", "", &Extremum::magnitude, false},
+    {"_got", "device value at ", &Extremum::got, false},
+    {"_want", "expected value at ", &Extremum::want, false},
+    {"_budget", "budget at ", &Extremum::budget, true},
+}};
+
+const StageRecord& StageOf(const CaseRow& row, Stage stage) { return row.record->at(stage); }
+
+void AddPlace(hid_t group, Table<CaseRow>& table, const std::string& name, const std::string& of,
+              bool has_budget, const std::function<const Extremum&(const CaseRow&)>& get) {
+  for (const PlaceValue& v : kPlaceValues) {
+    if (v.of_budget && !has_budget) {
+      continue;
+    }
+    table.AddNumber<float>(group, {name + v.suffix, "1", v.long_name + of},
+                           [get, member = v.value](const CaseRow& row) {
+                             const Extremum& place = get(row);
+                             return place.row < 0 ? static_cast<double>(kAbsent) : place.*member;
+                           });
+  }
+  table.AddNumber<std::int32_t>(group, {name + "_row", "1", "row of " + of + ", -1 for none"},
+                                [get](const CaseRow& row) { return get(row).row; });
+  table.AddNumber<std::int32_t>(group, {name + "_col", "1", "column of " + of + ", -1 for none"},
+                                [get](const CaseRow& row) { return get(row).col; });
+}
+
+void AddComparison(hid_t group, Table<CaseRow>& table, Stage stage, const Comparison& comparison) {
+  const auto figures =
+      [stage, member = comparison.figures](const CaseRow& row) -> const ComparisonFigures& {
+    return StageOf(row, stage).*member;
+  };
+  for (const CountColumn& column : kCounts) {
+    if (comparison.has_budget || !column.of_budget) {
+      table.AddNumber<std::uint64_t>(
+          group, {column.name, "1", column.long_name},
+          [figures, member = column.value](const CaseRow& row) { return figures(row).*member; });
+    }
+  }
+  for (const FigureColumn& column : kFigures) {
+    if (comparison.has_budget || !column.of_budget) {
+      table.AddNumber<float>(group, {column.name, "1", column.long_name},
+                             [figures, member = column.value](const CaseRow& row) {
+                               const ComparisonFigures& f = figures(row);
+                               return f.elements == 0 ? static_cast<double>(kAbsent) : f.*member;
+                             });
+    }
+  }
+  for (const PlaceColumns& place : kPlaces) {
+    if (comparison.has_budget || !place.of_budget) {
+      AddPlace(group, table, place.name, place.of, comparison.has_budget,
+               [figures, member = place.place](const CaseRow& row) -> const Extremum& {
+                 return figures(row).*member;
+               });
+    }
+  }
+}
+
+void AddBits(hid_t group, Table<CaseRow>& table, Stage stage) {
+  const auto count = [&](const char* name, const char* long_name,
+                         std::uint64_t StageRecord::*value) {
+    table.AddNumber<std::uint64_t>(
+        group, {name, "1", long_name},
+        [stage, value](const CaseRow& row) { return StageOf(row, stage).*value; });
+  };
+  count("compared", "elements compared with the order-faithful model", &StageRecord::bits_compared);
+  count("differing", "elements whose bits differ from the model", &StageRecord::bits_differing);
+  count("exact", "elements with one right value, every partial sum being exact",
+        &StageRecord::exact);
+  count("exact_differing", "exact elements that are not that value", &StageRecord::exact_differing);
+  AddPlace(group, table, "first", "the first element that differs from the model", false,
+           [stage](const CaseRow& row) -> const Extremum& {
+             return StageOf(row, stage).first_difference;
+           });
+}
+
+hid_t Keep(std::vector<Handle>& groups, Handle handle) {
+  groups.push_back(std::move(handle));
+  return groups.back().get();
+}
+
+void DeclareCases(hid_t group, Table<CaseRow>& table) {
+  const auto text = [&](const char* name, const char* long_name, auto get) {
+    table.AddText(group, {name, "", long_name},
+                  [get](const CaseRow& row) { return get(*row.record); });
+  };
+  const auto number = [&](const char* name, const char* units, const char* long_name, auto get) {
+    table.AddNumber<std::uint32_t>(group, {name, units, long_name},
+                                   [get](const CaseRow& row) { return get(*row.record); });
+  };
+  using Record = CaseRecord;
+  text("descriptor", "canonical one-line text of the case",
+       [](const Record& r) { return r.descriptor; });
+  text("verdict", "verdict", [](const Record& r) { return ToString(r.verdict); });
+  text("reason", "why the case did not pass", [](const Record& r) { return r.reason; });
+  text("data", "kind of tensors", [](const Record& r) { return ToString(r.c.data); });
+  text("routing", "routing of the tokens", [](const Record& r) { return ToString(r.c.routing); });
+  text("layout", "order of the slots in memory",
+       [](const Record& r) { return ToString(r.c.layout); });
+  text("w13_tile", "CTA tile of W13", [](const Record& r) { return ToString(r.c.w13.tile); });
+  text("w2_tile", "CTA tile of W2", [](const Record& r) { return ToString(r.c.w2.tile); });
+  number("tokens", "token", "tokens", [](const Record& r) { return r.c.shape.tokens; });
+  number("slots", "slot", "slots, tokens times routes",
+         [](const Record& r) { return r.c.shape.slots(); });
+  number("active_experts", "expert", "experts that at least one slot names",
+         [](const Record& r) { return r.active_experts; });
+  number("w13_splits", "1", "split-K count of W13", [](const Record& r) { return r.c.w13.splits; });
+  number("w2_splits", "1", "split-K count of W2", [](const Record& r) { return r.c.w2.splits; });
+  number("findings", "1", "rows of /findings that belong to the case",
+         [](const Record& r) { return r.findings.size(); });
+}
+
+void DeclareCounters(hid_t group, Table<CaseRow>& table) {
+  const auto counter = [&](const char* name, const char* units, const char* long_name,
+                           std::uint64_t kernels::Counters::*value) {
+    table.AddNumber<std::uint64_t>(group, {name, units, long_name}, [value](const CaseRow& row) {
+      return row.record->counters.*value;
+    });
+  };
+  using C = kernels::Counters;
+  counter("lane_instructions", "1", "instructions times active lanes", &C::lane_instructions);
+  counter("warp_instructions", "1", "instructions of warps", &C::warp_instructions);
+  counter("mma", "1", "warp-wide matrix instructions", &C::mma);
+  counter("bank_conflicts", "cycle", "extra shared-memory cycles", &C::bank_conflicts);
+  counter("global_sectors", "32 byte", "sectors of global memory requested", &C::global_sectors);
+}
+
+hid_t DeclareUlpScale(hid_t group, std::vector<Handle>& groups) {
+  std::array<std::int32_t, kUlpBins> upper{};
+  for (std::size_t bin = 0; bin < kUlpBins; ++bin) {
+    upper[bin] = UlpBinUpper(bin);
+  }
+  const std::array<hsize_t, 1> extent{kUlpBins};
+  const hid_t scale =
+      Keep(groups, h5::WriteDataset(group, "ulp", H5T_STD_I32LE, extent, upper.data()));
+  h5::SetText(scale, "units", "ulp of binary16");
+  h5::SetText(scale, "long_name",
+              "largest distance in the bin; -1 twice: farther than 2^14, then not finite");
+  h5::MakeScale(scale, "ulp");
+  return scale;
+}
+
+}  // namespace
+
+void DeclareCaseColumns(hid_t file, Table<CaseRow>& table, std::vector<Handle>& groups) {
+  table.AddNumber<std::uint64_t>(file, {"case", "1", "number of the case in the run, from 0"},
+                                 [](const CaseRow& row) { return row.index; });
+  DeclareCases(Keep(groups, h5::CreateGroup(file, "cases")), table);
+  DeclareCounters(Keep(groups, h5::CreateGroup(file, "counters")), table);
+  const hid_t metrics = Keep(groups, h5::CreateGroup(file, "metrics"));
+  const hid_t histograms = Keep(groups, h5::CreateGroup(file, "histograms"));
+  const hid_t ulp = DeclareUlpScale(histograms, groups);
+  for (const Stage stage : kStages) {
+    const std::string name(ToString(stage));
+    const hid_t stage_metrics = Keep(groups, h5::CreateGroup(metrics, name));
+    const hid_t stage_histograms = Keep(groups, h5::CreateGroup(histograms, name));
+    table.AddText(stage_metrics, {"verdict", "", "verdict of the stage"},
+                  [stage](const CaseRow& row) { return ToString(StageOf(row, stage).verdict); });
+    AddBits(Keep(groups, h5::CreateGroup(stage_metrics, "bits")), table, stage);
+    for (const Comparison& comparison : kComparisons) {
+      const hid_t group = Keep(groups, h5::CreateGroup(stage_metrics, comparison.name));
+      h5::SetText(group, "long_name", comparison.long_name);
+      AddComparison(group, table, stage, comparison);
+      table.AddVector<std::uint64_t>(
+          stage_histograms,
+          {comparison.name, "1",
+           std::string("elements by distance in ulp, ") + comparison.long_name},
+          kUlpBins, ulp, [stage, member = comparison.figures](const CaseRow& row) {
+            const auto& bins = (StageOf(row, stage).*member).ulp_histogram;
+            return std::vector<std::uint64_t>(bins.begin(), bins.end());
+          });
+    }
+  }
+}
+
+void DeclareFindingColumns(hid_t file, Table<FindingRow>& table, std::vector<Handle>& groups) {
+  const hid_t group = Keep(groups, h5::CreateGroup(file, "findings"));
+  const auto text = [&](const char* name, const char* long_name,
+                        std::string kernels::Finding::*value) {
+    table.AddText(group, {name, "", long_name},
+                  [value](const FindingRow& row) { return row.finding->*value; });
+  };
+  const auto number = [&](const char* name, const char* long_name, auto get) {
+    table.AddNumber<std::uint64_t>(group, {name, "1", long_name}, get);
+  };
+  using F = kernels::Finding;
+  number("finding", "number of the finding in the run, from 0",
+         [](const FindingRow& row) { return row.index; });
+  number("case", "the case that it belongs to",
+         [](const FindingRow& row) { return row.case_index; });
+  text("checker", "what found it", &F::checker);
+  text("kernel", "kernel", &F::kernel);
+  text("message", "what was found", &F::message);
+  text("file", "PTX file", &F::file);
+  number("line", "line of the PTX file", [](const FindingRow& row) { return row.finding->line; });
+  text("source", "source file and line, where the PTX tells", &F::source);
+  number("address", "address in device memory",
+         [](const FindingRow& row) { return row.finding->address; });
+  number("block_x", "block index, x", [](const FindingRow& row) { return row.finding->block.x; });
+  number("block_y", "block index, y", [](const FindingRow& row) { return row.finding->block.y; });
+  number("block_z", "block index, z", [](const FindingRow& row) { return row.finding->block.z; });
+  number("thread_x", "thread index, x",
+         [](const FindingRow& row) { return row.finding->thread.x; });
+  number("thread_y", "thread index, y",
+         [](const FindingRow& row) { return row.finding->thread.y; });
+  number("thread_z", "thread index, z",
+         [](const FindingRow& row) { return row.finding->thread.z; });
+}
+
+}  // namespace voltcheck::verify

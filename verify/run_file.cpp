@@ -1,0 +1,149 @@
+#include "verify/run_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+
+#include "fixtures/case/error.h"
+#include "verify/atomic_file.h"
+#include "verify/h5.h"
+#include "verify/h5_table.h"
+#include "verify/run_columns.h"
+
+namespace voltcheck::verify {
+namespace {
+
+using h5::Handle;
+
+// A kernel that is wrong everywhere finds the same thing thousands of times; the first ones tell it
+// all.
+constexpr std::size_t kFindingsPerCase = 64;
+
+void WriteProvenance(hid_t file, const RunProvenance& p) {
+  h5::SetText(file, "schema", kRunSchema);
+  h5::SetText(file, "tool_version", p.tool_version);
+  h5::SetText(file, "commit", p.commit);
+  h5::SetText(file, "arguments", p.arguments);
+  h5::SetNumber(file, "seed", p.seed);
+  h5::SetText(file, "device_kind", p.device.kind);
+  h5::SetText(file, "device_name", p.device.name);
+  h5::SetText(file, "driver", p.device.driver);
+  h5::SetText(file, "numerics", p.device.numerics);
+  h5::SetText(file, "code", p.device.code);
+  h5::SetText(file, "tables", p.device.tables);
+  h5::SetText(file, "toolkit", p.toolkit);
+  h5::SetText(file, "compiler", p.compiler);
+  h5::SetText(file, "kernels_hash", p.kernels_hash);
+  h5::SetText(file, "fixtures", p.fixtures);
+}
+
+// The row or column numbers of a window, as the dimension scale of its arrays.
+Handle WriteWindowScale(hid_t group, const char* name, int first, int count) {
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), first);
+  const std::array<hsize_t, 1> extent{numbers.size()};
+  Handle scale = h5::WriteDataset(group, name, H5T_STD_I32LE, extent, numbers.data());
+  h5::SetText(scale.get(), "long_name", std::string(name) + " in the stage's output");
+  h5::MakeScale(scale.get(), name);
+  return scale;
+}
+
+void WriteFailure(hid_t parent, const FailureArrays& failure) {
+  const Handle group = h5::CreateGroup(parent, std::string(ToString(failure.stage)));
+  const Handle row = WriteWindowScale(group.get(), "row", failure.first_row, failure.rows);
+  const Handle col = WriteWindowScale(group.get(), "col", failure.first_col, failure.cols);
+  const Handle half = h5::HalfType();
+  const auto write = [&](const char* name, hid_t type, const void* data, const char* long_name) {
+    const std::array<hsize_t, 2> extent{static_cast<hsize_t>(failure.rows),
+                                        static_cast<hsize_t>(failure.cols)};
+    const Handle dataset = h5::WriteDataset(group.get(), name, type, extent, data);
+    h5::SetText(dataset.get(), "units", "1");
+    h5::SetText(dataset.get(), "long_name", long_name);
+    h5::AttachScale(dataset.get(), row.get(), 0);
+    h5::AttachScale(dataset.get(), col.get(), 1);
+  };
+  write("got", half.get(), failure.got.data(), "device value");
+  write("want", H5T_IEEE_F64LE, failure.want.data(), "fp64 oracle on the device's own input");
+  write("budget", H5T_IEEE_F64LE, failure.budget.data(), "how far got may lie from want");
+}
+
+}  // namespace
+
+class RunFileWriter::Impl {
+ public:
+  Impl(const std::string& path, const RunProvenance& provenance) : target_(path) {
+    h5::Quiet();
+    Guard([&] {
+      file_ = h5::CreateFile(target_.temporary());
+      WriteProvenance(file_.get(), provenance);
+      DeclareCaseColumns(file_.get(), cases_, groups_);
+      DeclareFindingColumns(file_.get(), findings_, groups_);
+      failures_ = h5::CreateGroup(file_.get(), "failures");
+    });
+  }
+
+  void Append(const CaseRecord& record) {
+    Guard([&] {
+      cases_.Append({count_, &record});
+      const std::size_t kept = std::min(record.findings.size(), kFindingsPerCase);
+      for (std::size_t i = 0; i < kept; ++i) {
+        findings_.Append({finding_count_++, count_, &record.findings[i]});
+      }
+      if (!record.failures.empty()) {
+        const Handle group = h5::CreateGroup(failures_.get(), std::to_string(count_));
+        h5::SetText(group.get(), "descriptor", record.descriptor);
+        for (const FailureArrays& failure : record.failures) {
+          WriteFailure(group.get(), failure);
+        }
+      }
+      ++count_;
+    });
+  }
+
+  void Finish(bool complete) {
+    Guard([&] {
+      h5::SetNumber(file_.get(), "cases", count_);
+      h5::SetNumber(file_.get(), "complete", std::uint64_t{complete ? 1U : 0U});
+      cases_.Close();
+      findings_.Close();
+      h5::Check(failures_.Reset() ? 0 : -1);
+      groups_.clear();
+      h5::Check(H5Fflush(file_.get(), H5F_SCOPE_LOCAL));
+      h5::Check(file_.Reset() ? 0 : -1);
+    });
+    target_.Commit();
+  }
+
+ private:
+  template <typename Work>
+  void Guard(Work work) {
+    try {
+      work();
+    } catch (const h5::Failure& failure) {
+      throw BadInput(target_.path(), "cannot be written (" + failure.reason() + ")",
+                     "make room or name another file; an existing file was left as it is");
+    }
+  }
+
+  // Destroyed in reverse order: everything inside the file, the file, and last its temporary name.
+  AtomicFile target_;
+  Handle file_;
+  std::vector<Handle> groups_;
+  Handle failures_;
+  h5::Table<CaseRow> cases_;
+  h5::Table<FindingRow> findings_;
+  std::uint64_t count_ = 0;
+  std::uint64_t finding_count_ = 0;
+};
+
+RunFileWriter::RunFileWriter(const std::string& path, const RunProvenance& provenance)
+    : impl_(std::make_unique<Impl>(path, provenance)) {}
+
+RunFileWriter::~RunFileWriter() = default;
+
+void RunFileWriter::Append(const CaseRecord& record) { impl_->Append(record); }
+
+void RunFileWriter::Finish(bool complete) { impl_->Finish(complete); }
+
+}  // namespace voltcheck::verify
