@@ -10,7 +10,6 @@ namespace voltcheck::arith {
 namespace {
 
 constexpr std::uint32_t kFloatNan = 0x7FFFFFFF;
-constexpr std::uint32_t kFloatInfinity = 0x7F800000;
 constexpr int kNoExponent = std::numeric_limits<std::int32_t>::min();
 
 /// One finite term of the sum: sign * significand * 2^(exponent - fraction).

@@ -104,7 +104,8 @@ __attribute__((target("f16c"))) HalfBits FromHardware(float f) {
 }
 
 TEST(FloatToHalf, AgreesWithF16c) {
-  if (!__builtin_cpu_supports("f16c")) GTEST_SKIP() << "the processor has no F16C";
+  // Clang 14 cannot be asked for "f16c"; every processor with AVX2 has it.
+  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "the processor has no F16C";
   std::uint32_t bits = 0;
   for (int i = 0; i < 1 << 21; ++i, bits += 2039) {
     const auto f = std::bit_cast<float>(bits);
