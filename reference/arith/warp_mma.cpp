@@ -1,79 +1,199 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reference/arith/warp_mma.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// foreach_target must come before highway.h, which the -inl headers include.
+#include "reference/arith/fragments-inl.h"
 #include "reference/arith/warp_mma.h"
+#include "reference/arith/warp_mma_scalar.h"
 
-#include <array>
-#include <bit>
-#include <cstddef>
+HWY_BEFORE_NAMESPACE();
+namespace voltcheck::arith::HWY_NAMESPACE {
+
+/// Writes D to `out`, in rows of 32 lanes. Returns false, leaving `out` undefined, when an operand
+/// is NaN or Inf (the software arithmetic takes those as well) or when the target has no vectors.
+using WarpKernel = bool (*)(const WarpMmaForm& form, const std::uint32_t* const* a,
+                            const std::uint32_t* const* b, const std::uint32_t* const* c,
+                            std::uint32_t (*out)[32]);
+
+#if HWY_TARGET == HWY_SCALAR
+
+bool WarpMmaVector(const WarpMmaForm&, const std::uint32_t* const*, const std::uint32_t* const*,
+                   const std::uint32_t* const*, std::uint32_t (*)[32]) {
+  return false;
+}
+
+#else
+
+inline constexpr std::uint32_t kAllLanes = (std::uint32_t{1} << kLanes) - 1;
+
+/// Bits of 16 lanes, for both halves of the warp.
+HWY_INLINE std::uint32_t BothHalves(std::uint32_t lanes) { return lanes | lanes << 16; }
+
+HWY_INLINE VF LoadFloats(const std::uint32_t* row) {
+  return hn::BitCast(DF(), hn::LoadU(DU(), row));
+}
+HWY_INLINE void StoreFloats(VF values, std::uint32_t* row) {
+  hn::StoreU(hn::BitCast(DU(), values), DU(), row);
+}
+
+HWY_INLINE bool IsSpecial(VI exponents) {
+  return !hn::AllFalse(DI(), hn::Eq(exponents, hn::Set(DI(), kExponentMask)));
+}
+
+template <int kFractionBits>
+bool FusedToFloat(const WarpMmaForm& form, const std::uint32_t* const* a,
+                  const std::uint32_t* const* b, const std::uint32_t* const* c,
+                  std::uint32_t (*out)[32]) {
+  FloatRows rows;
+  FloatColumns columns;
+  if (ExpandFragments(form, a, b, rows, columns)) return false;
+  const std::uint32_t zero_rows[2] = {rows.ZeroLanes(0), rows.ZeroLanes(1)};
+  std::uint32_t zero_columns[4];
+  for (int kind = 0; kind < 4; ++kind) zero_columns[kind] = BothHalves(columns.ZeroLanes(kind));
+
+  VI special = hn::Zero(DI());
+  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    for (int row = 0; row < 2; ++row) {
+      Factor a_factors[4];
+      rows.Get(row, lane, a_factors);
+      for (int column = 0; column < 4; ++column) {
+        const int i = (column & 2) * 2 + row * 2 + (column & 1);
+        const VF addend = LoadFloats(c[i] + lane);
+        const std::uint32_t zeros = (zero_rows[row] | zero_columns[column]) >> lane;
+        if ((zeros & kAllLanes) == kAllLanes) {
+          StoreFloats(KeepAddend(addend), out[i] + lane);
+          continue;
+        }
+        Factor b_factors[4];
+        columns.Get(column, lane % 16, b_factors);
+        StoreFloats(FusedStep<kFractionBits>(a_factors, b_factors, addend, special), out[i] + lane);
+      }
+    }
+  }
+  return !IsSpecial(special);
+}
+
+template <int kFractionBits>
+bool FusedToHalf(const WarpMmaForm& form, const std::uint32_t* const* a,
+                 const std::uint32_t* const* b, const std::uint32_t* const* c,
+                 std::uint32_t (*out)[32]) {
+  HalfRows rows;
+  HalfColumns columns;
+  if (ExpandFragments(form, a, b, rows, columns)) return false;
+  const std::uint32_t zero_rows = rows.ZeroLanes(0);
+  VI special = hn::Zero(DI());
+  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    Factor a_factors[4];
+    rows.Get(0, lane, a_factors);
+    const bool all_zero = ((zero_rows >> lane) & kAllLanes) == kAllLanes;
+    for (int i = 0; i < 4; ++i) {
+      const VU words = hn::LoadU(DU(), c[i] + lane);
+      const VF low = ValueOfHalf(hn::And(words, hn::Set(DU(), 0xFFFF)));
+      const VF high = ValueOfHalf(hn::ShiftRight<16>(words));
+      VU low_half, high_half;
+      if (all_zero) {
+        low_half = HalfOfValue(UnlessMinusZero(low));
+        high_half = HalfOfValue(UnlessMinusZero(high));
+      } else {
+        Factor b_factors[4];
+        columns.Get(2 * i, lane % 16, b_factors);
+        low_half = FusedStepToHalf<kFractionBits>(a_factors, b_factors, low, special);
+        columns.Get(2 * i + 1, lane % 16, b_factors);
+        high_half = FusedStepToHalf<kFractionBits>(a_factors, b_factors, high, special);
+      }
+      hn::StoreU(hn::Or(low_half, hn::ShiftLeft<16>(high_half)), DU(), out[i] + lane);
+    }
+  }
+  return !IsSpecial(special);
+}
+
+bool SoftwareToFloat(const WarpMmaForm& form, const std::uint32_t* const* a,
+                     const std::uint32_t* const* b, const std::uint32_t* const* c,
+                     std::uint32_t (*out)[32]) {
+  FloatRows rows;
+  FloatColumns columns;
+  ExpandFragments(form, a, b, rows, columns);
+  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    for (int row = 0; row < 2; ++row) {
+      VF a_values[4];
+      rows.GetValues(row, lane, a_values);
+      for (int column = 0; column < 4; ++column) {
+        const int i = (column & 2) * 2 + row * 2 + (column & 1);
+        VF b_values[4];
+        columns.GetValues(column, lane % 16, b_values);
+        StoreFloats(SoftwareStep(a_values, b_values, LoadFloats(c[i] + lane)), out[i] + lane);
+      }
+    }
+  }
+  return true;
+}
+
+bool SoftwareToHalf(const WarpMmaForm& form, const std::uint32_t* const* a,
+                    const std::uint32_t* const* b, const std::uint32_t* const* c,
+                    std::uint32_t (*out)[32]) {
+  HalfRows rows;
+  HalfColumns columns;
+  ExpandFragments(form, a, b, rows, columns);
+  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    VF a_values[4];
+    rows.GetValues(0, lane, a_values);
+    for (int i = 0; i < 4; ++i) {
+      const VU words = hn::LoadU(DU(), c[i] + lane);
+      VF b_values[4];
+      columns.GetValues(2 * i, lane % 16, b_values);
+      const VU low = SoftwareStepToHalf(a_values, b_values,
+                                        ValueOfHalf(hn::And(words, hn::Set(DU(), 0xFFFF))));
+      columns.GetValues(2 * i + 1, lane % 16, b_values);
+      const VU high =
+          SoftwareStepToHalf(a_values, b_values, ValueOfHalf(hn::ShiftRight<16>(words)));
+      hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), DU(), out[i] + lane);
+    }
+  }
+  return true;
+}
+
+bool WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
+                   const std::uint32_t* const* b, const std::uint32_t* const* c,
+                   std::uint32_t (*out)[32]) {
+  WarpKernel kernel = nullptr;
+  switch (form.arithmetic) {
+    case StepArithmetic::kV100:
+      kernel = form.d_half ? FusedToHalf<23> : FusedToFloat<23>;
+      break;
+    case StepArithmetic::kSm75:
+      kernel = form.d_half ? FusedToHalf<24> : FusedToFloat<24>;
+      break;
+    case StepArithmetic::kSm80Software:
+      kernel = form.d_half ? SoftwareToHalf : SoftwareToFloat;
+      break;
+  }
+  return kernel(form, a, b, c, out);
+}
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+}  // namespace voltcheck::arith::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <cstring>
 
 namespace voltcheck::arith {
-namespace {
 
-using Step4 = std::array<HalfBits, 4>;
-
-/// Element `i` (0..3) of a fragment of packed halves.
-HalfBits Element(const std::uint32_t* const* rows, int lane, int i) {
-  return static_cast<HalfBits>(rows[i / 2][lane] >> (16 * (i % 2)));
-}
-
-/// Row `row` of A (or column `row` of B) of product `quad` over k. `along_k` is true where a lane
-/// holds consecutive k (A by rows, B by columns); else a lane holds four rows at one k.
-Step4 Gather(const std::uint32_t* const* rows, int quad, int row, bool along_k) {
-  Step4 step;
-  for (int k = 0; k < 4; ++k) {
-    const int lane = 4 * quad + 16 * (row / 4) + (along_k ? row % 4 : k);
-    step[static_cast<std::size_t>(k)] = Element(rows, lane, along_k ? k : row % 4);
-  }
-  return step;
-}
-
-struct Place {
-  int row, col;
-};
-
-Place HalfPlace(int lane, int i) { return {lane % 4 + 4 * (lane / 16), i}; }
-Place FloatPlace(int lane, int i) {
-  return {(lane & 1) + (i & 2) + 4 * (lane / 16), (i & 4) + (lane & 2) + (i & 1)};
-}
-
-}  // namespace
+HWY_EXPORT(WarpMmaVector);
 
 void WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
                 const std::uint32_t* const* b, const std::uint32_t* const* c,
                 std::uint32_t* const* d) {
-  std::uint32_t result[8][32] = {};
-  float addend[4][8][8];
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int i = 0; i < 8; ++i) {
-      const Place place = form.c_half ? HalfPlace(lane, i) : FloatPlace(lane, i);
-      addend[lane % 16 / 4][place.row][place.col] =
-          form.c_half ? HalfToFloat(Element(c, lane, i)) : std::bit_cast<float>(c[i][lane]);
-    }
+  // fp16 C with fp32 D would need C in another layout; no kernel of weight uses it.
+  alignas(64) std::uint32_t out[8][32];
+  if (form.c_half != form.d_half || !HWY_DYNAMIC_DISPATCH(WarpMmaVector)(form, a, b, c, out)) {
+    WarpMma884Scalar(form, a, b, c, d);
+    return;
   }
-  for (int lane = 0; lane < 32; ++lane) {
-    const int quad = lane % 16 / 4;
-    for (int i = 0; i < 8; ++i) {
-      const Place place = form.d_half ? HalfPlace(lane, i) : FloatPlace(lane, i);
-      const Step4 row = Gather(a, quad, place.row, form.a == MmaLayout::kRow);
-      const Step4 col = Gather(b, quad, place.col, form.b == MmaLayout::kCol);
-      const float sum = addend[quad][place.row][place.col];
-      if (form.d_half) {
-        const HalfBits value = form.arithmetic == StepArithmetic::kV100
-                                   ? FusedDotAddToHalf(kV100DotAdd, row, col, sum)
-                               : form.arithmetic == StepArithmetic::kSm75
-                                   ? FusedDotAddToHalf(kSm75DotAdd, row, col, sum)
-                                   : SoftwareDotAddToHalf(row, col, sum);
-        result[i / 2][lane] |= static_cast<std::uint32_t>(value) << (16 * (i % 2));
-      } else {
-        const float value =
-            form.arithmetic == StepArithmetic::kV100   ? FusedDotAdd(kV100DotAdd, row, col, sum)
-            : form.arithmetic == StepArithmetic::kSm75 ? FusedDotAdd(kSm75DotAdd, row, col, sum)
-                                                       : SoftwareDotAdd(row, col, sum);
-        result[i][lane] = std::bit_cast<std::uint32_t>(value);
-      }
-    }
-  }
-  for (int i = 0; i < (form.d_half ? 4 : 8); ++i) {
-    for (int lane = 0; lane < 32; ++lane) d[i][lane] = result[i][lane];
-  }
+  const int registers = form.d_half ? 4 : 8;
+  for (int i = 0; i < registers; ++i) std::memcpy(d[i], out[i], sizeof(out[i]));
 }
 
 }  // namespace voltcheck::arith
+#endif  // HWY_ONCE
