@@ -10,10 +10,9 @@ std::string GemmEntry(const Tile& tile, int group, Metadata metadata) {
 }
 
 std::uint32_t GemmThreads(const Tile& tile) {
-  constexpr int kWarpColumns = 32;
-  constexpr int kWarpRows = 64;
-  return static_cast<std::uint32_t>(32 * (tile.n / kWarpColumns) *
-                                    (tile.m / std::min(tile.m, kWarpRows)));
+  // kWarpRows and kThreads of sm70/gemm_tile.cuh.
+  const int warp_rows = tile.m * tile.n > 128 * 128 ? tile.m : std::min(tile.m, 64);
+  return static_cast<std::uint32_t>(32 * (tile.n / 32) * (tile.m / warp_rows));
 }
 
 void AddGemm(const GemmPart& part, Plan& plan) {

@@ -73,7 +73,8 @@ void AddGemm(const GemmPart& part, Plan& plan);
 
 /// Entry name of a tile, e.g. "grouped_gemm_8x128x64_g32_4b".
 std::string GemmEntry(const Tile& tile, int group, Metadata metadata);
-/// Threads of a CTA of that entry: a warp for every 32 columns and up to 64 rows.
+/// Threads of a CTA of that entry: a warp for every 32 columns and 64 rows (128 in the largest
+/// tile).
 std::uint32_t GemmThreads(const Tile& tile);
 
 }  // namespace voltcheck::kernels

@@ -20,7 +20,7 @@ struct GemmShape {
   static constexpr int kN = N;
   static constexpr int kK = K;
   static constexpr int kGroup = Group;
-  static constexpr int kWarpRows = M < 64 ? M : 64;
+  static constexpr int kWarpRows = M * N > 128 * 128 || M < 64 ? M : 64;
   static constexpr int kRowBlocks = kWarpRows / 8;  // 8-row products of a warp
   static constexpr int kWarpsN = N / kTileColumns;
   static constexpr int kThreads = 32 * kWarpsN * (M / kWarpRows);
@@ -184,9 +184,9 @@ class MetadataLoader {
   int valid_columns_;
 };
 
-// acc += A * B over one stage, for a warp that owns `row_blocks` blocks of eight rows from row
-// `warp_row` and weight tile `warp_tile`. K ascends in steps of four; `metadata` holds the lane's
-// column, one entry for each group that the stage touches.
+// acc += A * B over one stage, for a warp that owns `row_blocks` (at least one) blocks of eight
+// rows from row `warp_row` on and weight tile `warp_tile`. K ascends in steps of four; `metadata`
+// holds the lane's column, one entry for each group that the stage touches.
 template <typename Shape>
 __device__ __forceinline__ void MultiplyStage(const StageTiles<Shape>& tiles, int warp_row,
                                               int warp_tile, int row_blocks, int lane,
@@ -195,15 +195,17 @@ __device__ __forceinline__ void MultiplyStage(const StageTiles<Shape>& tiles, in
   const LaneMap map(lane);
   const std::uint32_t* words = reinterpret_cast<const std::uint32_t*>(tiles.b) +
                                warp_tile * Shape::kStageWords * kTileColumns + map.column();
+  const int first_piece = StageTiles<Shape>::PieceIndex(warp_row + map.row, 0);
 #pragma unroll
   for (int word = 0; word < Shape::kStageWords; ++word) {
     const ColumnScale column(metadata[word * kWordRows / Shape::kGroup]);
     std::uint32_t b[4];
     DequantiseWord(words[word * kTileColumns], column, b);
-    const uint4* a_piece = tiles.a + StageTiles<Shape>::PieceIndex(warp_row + map.row, word);
+    // PieceIndex(row, word): a row's index has zeros where the piece goes.
+    const uint4* a_piece = tiles.a + (first_piece ^ word);
 #pragma unroll
     for (int block = 0; block < Shape::kRowBlocks; ++block) {
-      if (block < row_blocks) {
+      if (block == 0 || block < row_blocks) {
         const uint4 a = a_piece[block * 8 * StageTiles<Shape>::kRowPieces];
         Mma884(acc[block], a.x, a.y, b[0], b[1]);
         Mma884(acc[block], a.z, a.w, b[2], b[3]);

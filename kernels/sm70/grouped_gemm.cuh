@@ -133,6 +133,7 @@ __device__ __forceinline__ void GroupedGemm(const GemmArguments& p) {
   const auto fetch = [&](int k0) {
     a.Fetch(k0);
     b.Fetch(k0);
+    if (k0 % Shape::kGroup != 0) return;  // the stage before was in the same group
 #pragma unroll
     for (int i = 0; i < Shape::kStageGroups; ++i) {
       next_groups[i] = columns.Fetch(k0 / Shape::kGroup + i);
@@ -149,7 +150,9 @@ __device__ __forceinline__ void GroupedGemm(const GemmArguments& p) {
     // one.
     __syncthreads();
     if (k0 + Shape::kK < range.end) fetch(k0 + Shape::kK);
-    MultiplyStage<Shape>(tiles[buffer], warp_row, warp_tile, row_blocks, lane, groups, acc);
+    if (row_blocks > 0) {
+      MultiplyStage<Shape>(tiles[buffer], warp_row, warp_tile, row_blocks, lane, groups, acc);
+    }
   }
 
   const SplitTurn turn(p.locks + blockIdx.y * gridDim.x + blockIdx.x, blockIdx.z, p.splits);
@@ -181,7 +184,7 @@ __device__ __forceinline__ void GroupedGemm(const GemmArguments& p) {
 // when splits > 1.
 #define VOLTCHECK_GROUPED_GEMM_ENTRY(NAME, M, N, K, GROUP, FORM)                                   \
   extern "C" __global__ void __launch_bounds__(                                                    \
-      voltcheck::sm70::GemmShape<M, N, K, GROUP>::kThreads)                                        \
+      voltcheck::sm70::GemmShape<M, N, K, GROUP>::kThreads, 1)                                     \
       NAME(__half* out, int out_stride, const __half* a, const int* row_index, const int* offsets, \
            const int* segment_expert, const voltcheck::sm70::ExpertMatrix* weights,                \
            const voltcheck::sm70::ExpertMatrix* metadata, float* partials, int* locks,             \
