@@ -7,8 +7,9 @@
 
 namespace voltcheck::cuda {
 
-/// GPU number `ordinal` through the driver API, which is opened at run time. Throws Error (status 3, one
-/// sentence) when there is no driver or no such GPU. SM70 loads the cubin, newer chips compile the PTX.
+/// GPU number `ordinal` through the driver API, which is opened at run time. Throws Error (status
+/// 3, one sentence) when there is no driver or no such GPU. SM70 loads the cubin, newer chips
+/// compile the PTX.
 std::unique_ptr<kernels::Device> MakeCudaDevice(int ordinal);
 
 }  // namespace voltcheck::cuda
