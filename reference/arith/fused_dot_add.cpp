@@ -72,6 +72,7 @@ WideSum Sum(const DotAddRule& rule, std::span<const HalfBits> a, std::span<const
   if (largest == kNoExponent) return {};
   std::int64_t units = 0;
   const auto add = [&](const Term& term) {
+    if (term.significand == 0) return;  // Its exponent may lie above the largest.
     const int shift = term.fraction + largest - term.exponent;
     const std::int64_t aligned =
         shift >= 63 ? 0 : (term.significand << rule.fraction_bits) >> shift;
