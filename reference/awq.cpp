@@ -22,9 +22,10 @@ Matrix<Scalar> Decode(const AwqMatrix& m, WeightKind kind) {
   BlockDecoder decoder(m, kind);
   Matrix<Scalar> decoded(m.k, m.n);
   WeightBlock<Scalar> block;
-  for (int b = 0; b < decoder.column_blocks(); ++b) {
-    for (int row = 0; row < m.k; row += kBlockRows) {
-      decoder.Decode(row, b, block);
+  for (int row = 0; row < m.k; row += kBlockRows) {
+    decoder.LoadRows(row);
+    for (int b = 0; b < decoder.blocks(); ++b) {
+      decoder.Decode(b, block);
       for (int c = 0; c < kBlockColumns; ++c) {
         if (BlockColumn(b, c) < m.n) {
           decoded.col(BlockColumn(b, c)).template segment<kBlockRows>(row) = block.col(c).matrix();

@@ -19,7 +19,7 @@ struct BlockMetadata {
 /// out[r * 64 + i * 8 + j] = q * scale + bias for nibble q = i of word j of row r, for `rows` rows
 /// of kBlockWords words that lie `row_stride` words apart. `round_to_half` rounds each result to
 /// the nearest half. Scales are halves, biases halves or exact products -z * s, so q * scale + bias
-/// is exact in fp32 and the rounding to half is the only one. `out` is aligned to 64 bytes.
+/// is exact in fp32 and the rounding to half is the only one.
 void DequantiseBlock(const std::uint32_t* words, int row_stride, int rows,
                      const BlockMetadata& metadata, bool round_to_half, float* out);
 

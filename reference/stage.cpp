@@ -30,38 +30,53 @@ void MultiplyAdd(const Scalar* a, const WeightBlock<Scalar>& w, BlockRow<Scalar>
   }
 }
 
+// Writes a block's row of sums to its columns of `out`.
+template <typename Scalar>
+void Store(const BlockRow<Scalar>& sum, int block, std::span<Scalar> out) {
+  for (int c = 0; c < kBlockColumns; ++c) {
+    const auto column = static_cast<std::size_t>(BlockColumn(block, c));
+    if (column < out.size()) {
+      out[column] = sum(c);
+    }
+  }
+}
+
 // out.row(r) = a.row(r) * weights for the rows in `rows`. An expert's rows come together whatever
 // their order in memory, so that its weights are decoded once.
 template <typename Scalar>
 void MultiplyRows(const AwqMatrix& weights, WeightKind kind, std::span<const std::int32_t> rows,
                   const Matrix<Scalar>& a, Matrix<Scalar>& out) {
   BlockDecoder decoder(weights, kind);
-  WeightBlock<Scalar> block;
-  std::vector<BlockRow<Scalar>, Eigen::aligned_allocator<BlockRow<Scalar>>> sums(rows.size());
-  for (int b = 0; b < decoder.column_blocks(); ++b) {
-    for (auto& sum : sums) {
-      sum.setZero();
-    }
-    for (int k = 0; k < weights.k; k += kBlockRows) {
-      decoder.Decode(k, b, block);
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        MultiplyAdd(a.row(rows[i]).data() + k, block, sums[i]);
+  WeightBlock<Scalar> decoded;
+  std::vector<BlockRow<Scalar>, Eigen::aligned_allocator<BlockRow<Scalar>>> sums(
+      rows.size() * static_cast<std::size_t>(decoder.blocks()), BlockRow<Scalar>::Zero());
+  for (int k = 0; k < weights.k; k += kBlockRows) {
+    decoder.LoadRows(k);
+    auto sum = sums.begin();
+    for (int block = 0; block < decoder.blocks(); ++block) {
+      decoder.Decode(block, decoded);
+      for (const std::int32_t row : rows) {
+        MultiplyAdd(a.row(row).data() + k, decoded, *sum++);
       }
     }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (int c = 0; c < kBlockColumns; ++c) {
-        if (BlockColumn(b, c) < weights.n) {
-          out(rows[i], BlockColumn(b, c)) = sums[i](c);
-        }
-      }
+  }
+  auto sum = sums.begin();
+  for (int block = 0; block < decoder.blocks(); ++block) {
+    for (const std::int32_t row : rows) {
+      Store(*sum++, block, std::span(out.row(row).data(), static_cast<std::size_t>(weights.n)));
     }
   }
 }
 
-template <typename Scalar>
-void RoundToHalf(Matrix<Scalar>& m) {
+void RoundToHalf(Matrix<double>& m) {
   std::transform(m.data(), m.data() + m.size(), m.data(),
-                 [](Scalar x) { return reference::RoundToHalf(x); });
+                 [](double x) { return reference::RoundToHalf(x); });
+}
+
+void RoundToHalf(Matrix<float>& m) {
+  std::vector<arith::HalfBits> halves(static_cast<std::size_t>(m.size()));
+  arith::FloatToHalf(m.data(), halves.data(), halves.size());
+  arith::HalfToFloat(halves.data(), m.data(), halves.size());
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 #include "reference/weight_block.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -37,72 +34,66 @@ void CheckSizes(const AwqMatrix& m) {
   }
 }
 
-// The words of up to 64 columns, followed by zero words.
-using PaddedWords = std::array<std::uint32_t, kBlockWords>;
-
-PaddedWords LoadWords(std::span<const std::uint32_t> words) {
-  PaddedWords padded{};
-  std::copy_n(words.begin(), std::min<std::size_t>(words.size(), kBlockWords), padded.begin());
-  return padded;
-}
-
 }  // namespace
 
 BlockDecoder::BlockDecoder(const AwqMatrix& m, WeightKind kind) : m_(m), kind_(kind) {
   CheckSizes(m);
+  metadata_.resize(static_cast<std::size_t>((m.n + kBlockColumns - 1) / kBlockColumns));
+  words_.resize(kBlockRows * kBlockWords * metadata_.size());
 }
 
-void BlockDecoder::LoadMetadata(int group, int block) {
-  const int first = block * kBlockColumns;
-  const int columns = std::min(m_.n - first, kBlockColumns);
-  std::array<float, kBlockColumns> scales{};
-  arith::HalfToFloat(m_.scales.data() + static_cast<std::ptrdiff_t>(group) * m_.n + first,
-                     scales.data(), static_cast<std::size_t>(columns));
-  // The bias is the product -z * s, so the zero points are decoded like weights, with scale -s and
-  // no bias; rounded for the contract weight, exact for the ideal one.
-  BlockMetadata zero_points{};
-  for (int c = 0; c < kBlockColumns; ++c) {
-    metadata_.scale[c] = scales[static_cast<std::size_t>(BlockColumn(0, c))];
-    zero_points.scale[c] = -metadata_.scale[c];
+void BlockDecoder::LoadGroup(int group) {
+  group_ = group;
+  const auto columns = static_cast<std::size_t>(m_.n);
+  std::vector<float> scales(kBlockColumns * metadata_.size());
+  arith::HalfToFloat(m_.scales.data() + group * columns, scales.data(), columns);
+  std::vector<std::uint32_t> zeros(kBlockWords * metadata_.size());
+  const std::size_t row_words = columns / kWordColumns;
+  std::copy_n(m_.qzeros.data() + group * row_words, row_words, zeros.data());
+  for (std::size_t block = 0; block < metadata_.size(); ++block) {
+    BlockMetadata& metadata = metadata_[block];
+    // The bias is the product -z * s, so the zero points are decoded like weights, with scale -s
+    // and no bias; rounded for the contract weight, exact for the ideal one.
+    BlockMetadata zero_points{};
+    for (int c = 0; c < kBlockColumns; ++c) {
+      metadata.scale[c] = scales[static_cast<std::size_t>(BlockColumn(static_cast<int>(block), c))];
+      zero_points.scale[c] = -metadata.scale[c];
+    }
+    DequantiseBlock(zeros.data() + block * kBlockWords, 0, 1, zero_points,
+                    kind_ == WeightKind::kContract, metadata.bias);
   }
-  const int row_words = m_.n / kWordColumns;
-  const auto row = std::span(m_.qzeros).subspan(static_cast<std::size_t>(group) * row_words,
-                                                static_cast<std::size_t>(row_words));
-  const PaddedWords zeros = LoadWords(row.subspan(static_cast<std::size_t>(block) * kBlockWords));
-  DequantiseBlock(zeros.data(), 0, 1, zero_points, kind_ == WeightKind::kContract, metadata_.bias);
+}
+
+void BlockDecoder::LoadRows(int first_row) {
+  if (first_row / m_.group != group_) {
+    LoadGroup(first_row / m_.group);
+  }
+  // Copying reads memory in one stretch, which is faster than fetching every row's share of a block
+  // when it is needed.
+  const auto row_words = static_cast<std::size_t>(m_.n / kWordColumns);
+  const std::size_t padded_words = kBlockWords * metadata_.size();
+  for (std::size_t r = 0; r < kBlockRows; ++r) {
+    std::copy_n(m_.qweight.data() + (static_cast<std::size_t>(first_row) + r) * row_words,
+                row_words, words_.data() + r * padded_words);
+  }
 }
 
 template <typename Scalar>
-void BlockDecoder::Decode(int first_row, int block, WeightBlock<Scalar>& out) {
-  LoadMetadata(first_row / m_.group, block);
+void BlockDecoder::Decode(int block, WeightBlock<Scalar>& out) const {
+  const std::uint32_t* words = words_.data() + static_cast<std::ptrdiff_t>(block) * kBlockWords;
+  const int stride = blocks() * kBlockWords;
+  const BlockMetadata& metadata = metadata_[static_cast<std::size_t>(block)];
   const bool round = kind_ == WeightKind::kContract;
-  const int row_words = m_.n / kWordColumns;
-  const std::uint32_t* words = m_.qweight.data() +
-                               static_cast<std::ptrdiff_t>(first_row) * row_words +
-                               static_cast<std::ptrdiff_t>(block) * kBlockWords;
-  alignas(64) float decoded[kBlockRows * kBlockColumns];
-  float* target = decoded;
   if constexpr (std::is_same_v<Scalar, float>) {
-    target = out.data();
-  }
-  const int words_here = std::min(row_words - block * kBlockWords, kBlockWords);
-  if (words_here == kBlockWords) {
-    DequantiseBlock(words, row_words, kBlockRows, metadata_, round, target);
+    DequantiseBlock(words, stride, kBlockRows, metadata, round, out.data());
   } else {
-    std::array<PaddedWords, kBlockRows> padded;
-    for (int r = 0; r < kBlockRows; ++r) {
-      padded[static_cast<std::size_t>(r)] =
-          LoadWords({words + static_cast<std::ptrdiff_t>(r) * row_words,
-                     static_cast<std::size_t>(words_here)});
-    }
-    DequantiseBlock(padded.front().data(), kBlockWords, kBlockRows, metadata_, round, target);
-  }
-  if constexpr (!std::is_same_v<Scalar, float>) {
+    alignas(64) float decoded[kBlockRows * kBlockColumns];
+    DequantiseBlock(words, stride, kBlockRows, metadata, round, decoded);
     out = Eigen::Map<const WeightBlock<float>>(decoded).template cast<Scalar>();
   }
 }
 
-template void BlockDecoder::Decode<float>(int, int, WeightBlock<float>&);
-template void BlockDecoder::Decode<double>(int, int, WeightBlock<double>&);
+template void BlockDecoder::Decode<float>(int, WeightBlock<float>&) const;
+template void BlockDecoder::Decode<double>(int, WeightBlock<double>&) const;
 
 }  // namespace voltcheck::reference

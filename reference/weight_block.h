@@ -2,6 +2,8 @@
 #define VOLTCHECK_REFERENCE_WEIGHT_BLOCK_H_
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <vector>
 
 #include "fixtures/case/problem.h"
 #include "reference/awq.h"
@@ -23,8 +25,8 @@ constexpr int BlockColumn(int block, int c) {
   return block * kBlockColumns + c % kBlockWords * kWordColumns + ColumnOfNibble(c / kBlockWords);
 }
 
-/// Decodes one expert's matrix a block at a time, so that a product with few rows never writes the
-/// whole matrix (eight times the size of the packed one) to memory.
+/// Decodes one expert's matrix 32 rows at a time, block by block, so that a product with few rows
+/// never writes the whole decoded matrix (eight times the size of the packed one) to memory.
 class BlockDecoder {
  public:
   /// `m` must outlive the decoder. Throws Error (status 2) for sizes that cannot be: K not a
@@ -32,18 +34,21 @@ class BlockDecoder {
   /// another length.
   BlockDecoder(const AwqMatrix& m, WeightKind kind);
 
-  int column_blocks() const { return (m_.n + kBlockColumns - 1) / kBlockColumns; }
-  /// Rows [first_row, first_row + 32) of column block `block`; first_row is a multiple of 32.
-  /// Padding columns are zero. Defined for float and double.
+  int blocks() const { return static_cast<int>(metadata_.size()); }
+  /// Turns to rows [first_row, first_row + 32); first_row is a multiple of 32.
+  void LoadRows(int first_row);
+  /// Column block `block` of these rows. Padding columns are zero. Defined for float and double.
   template <typename Scalar>
-  void Decode(int first_row, int block, WeightBlock<Scalar>& out);
+  void Decode(int block, WeightBlock<Scalar>& out) const;
 
  private:
-  void LoadMetadata(int group, int block);
+  void LoadGroup(int group);
 
   const AwqMatrix& m_;
   const WeightKind kind_;
-  BlockMetadata metadata_{};
+  int group_ = -1;
+  std::vector<BlockMetadata> metadata_;  ///< of group_, one per block
+  std::vector<std::uint32_t> words_;     ///< [32, blocks * 8], padded with zero words
 };
 
 }  // namespace voltcheck::reference
