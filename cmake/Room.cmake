@@ -1,6 +1,7 @@
-# voltcheck_room(NAME FOLDER SOURCES file... [USES room...] [LIBRARIES target...] [PRIVATE_LIBRARIES target...])
+# voltcheck_room(NAME FOLDER [SOURCES file...] [USES room...] [LIBRARIES target...] [PRIVATE_LIBRARIES target...])
 #
-# One room of the house as a static library. Its headers are included by their path from the project's
+# One room of the house as a static library; without SOURCES an interface, and FOLDER may then be a
+# single header. Its headers are included by their path from the project's
 # root ("reference/awq.h"). A room sees only its own headers and those of the rooms it USES: the
 # include path of the room is a folder of its own in the build tree that holds one link, to FOLDER.
 # A header of any other room is not found, and an include that walks around that (through ".." or an
@@ -16,12 +17,19 @@ function(voltcheck_room NAME FOLDER)
   file(MAKE_DIRECTORY ${parent})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${FOLDER} ${view}/${FOLDER} SYMBOLIC)
 
-  add_library(voltcheck_${NAME} STATIC ${ROOM_SOURCES})
-  target_include_directories(voltcheck_${NAME} PUBLIC ${view})
+  if(ROOM_SOURCES)
+    add_library(voltcheck_${NAME} STATIC ${ROOM_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(voltcheck_${NAME} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
+  else()
+    add_library(voltcheck_${NAME} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(voltcheck_${NAME} ${scope} ${view})
   foreach(used ${ROOM_USES})
-    target_link_libraries(voltcheck_${NAME} PUBLIC voltcheck_${used})
+    target_link_libraries(voltcheck_${NAME} ${scope} voltcheck_${used})
   endforeach()
-  target_link_libraries(voltcheck_${NAME} PUBLIC ${ROOM_LIBRARIES} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
+  target_link_libraries(voltcheck_${NAME} ${scope} ${ROOM_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY VOLTCHECK_ROOMS ${NAME})
 
   add_custom_target(voltcheck_${NAME}_includes
@@ -38,7 +46,12 @@ function(voltcheck_write_rooms)
   get_property(rooms GLOBAL PROPERTY VOLTCHECK_ROOMS)
   set(text "")
   foreach(room ${rooms})
-    get_target_property(links voltcheck_${room} LINK_LIBRARIES)
+    get_target_property(kind voltcheck_${room} TYPE)
+    set(prefix "")
+    if(kind STREQUAL "INTERFACE_LIBRARY")
+      set(prefix INTERFACE_)
+    endif()
+    get_target_property(links voltcheck_${room} ${prefix}LINK_LIBRARIES)
     set(used "")
     foreach(other ${rooms})
       if("${links}" MATCHES "voltcheck_${other}($|[;>])")
@@ -46,7 +59,7 @@ function(voltcheck_write_rooms)
       endif()
     endforeach()
     string(APPEND text "${room}:${used}\n")
-    get_target_property(folders voltcheck_${room} INCLUDE_DIRECTORIES)
+    get_target_property(folders voltcheck_${room} ${prefix}INCLUDE_DIRECTORIES)
     foreach(folder ${folders})
       string(FIND "${folder}/" "${CMAKE_BINARY_DIR}/" in_build)
       string(FIND "${folder}/" "${CMAKE_SOURCE_DIR}/" in_source)

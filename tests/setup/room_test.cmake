@@ -20,6 +20,7 @@ if(configured EQUAL 0)
                   RESULT_VARIABLE built OUTPUT_VARIABLE output ERROR_VARIABLE output)
 endif()
 
+string(REGEX REPLACE "[ \n]+" " " output "${output}")  # CMake wraps its messages anywhere.
 set(reason_forbidden "shut/shut.h: No such file")
 set(reason_climbing "leaves its room")
 set(reason_absolute "leaves its room")
