@@ -128,6 +128,8 @@ class Judge {
       silu = ObservedMatrix(observed_.silu, slots, c.shape.intermediate, rows);
       if (w13) {
         JudgeSilu(*w13, *silu);
+      } else {
+        JudgeFusedSilu(input, *silu);
       }
     }
     if (!observed_.w2.empty()) {
@@ -168,6 +170,15 @@ class Judge {
     evidence.model = &model;
     evidence.model_decides = silu_is_modelled_;
     Record(evidence);
+  }
+
+  // SiLU fused into W13's epilogue: what it took in was never stored, so W13's budget goes into its
+  // own.
+  void JudgeFusedSilu(const HalfMatrix& input, const HalfMatrix& got) {
+    const Bounded w13 = reference::BoundGemm(problem_, expected_.permutation, Gemm::kW13,
+                                             Doubles(input), nullptr, problem_.c.w13, numerics_);
+    const Bounded own = reference::BoundSilu(w13.value, &w13.budget);
+    Record(Evidence(Stage::kSilu, expected_.permutation.rows, got, own));
   }
 
   void JudgeReduce(const HalfMatrix& w2, const HalfMatrix& got) {

@@ -1,12 +1,10 @@
 #include "verify/device_options.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 #include "fixtures/case/error.h"
+#include "fixtures/mapped_file.h"
 #include "kernels/cuda/cuda_device.h"
 #include "kernels/simulator/simulator.h"
 
@@ -32,13 +30,9 @@ std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numeri
 std::vector<kernels::ModuleImage> ReadOverrides(const std::vector<std::string>& paths) {
   std::vector<kernels::ModuleImage> images;
   for (const std::string& path : paths) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf())) {
-      throw BadInput(path, std::string("cannot be read (") + std::strerror(errno) + ")",
-                     "give --kernels a PTX file");
-    }
-    images.push_back({std::filesystem::path(path).filename().string(), text.str(), {}});
+    const fixtures::MappedFile file(path);
+    std::string text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    images.push_back({std::filesystem::path(path).filename().string(), std::move(text), {}});
   }
   return images;
 }

@@ -81,14 +81,6 @@ Handle TextType() {
   return type;
 }
 
-Handle HalfType() {
-  Handle type(Check(H5Tcopy(H5T_IEEE_F32LE)), H5Tclose);
-  Check(H5Tset_fields(type.get(), 15, 10, 5, 0, 10));
-  Check(H5Tset_size(type.get(), 2));
-  Check(H5Tset_ebias(type.get(), 15));
-  return type;
-}
-
 void SetText(hid_t object, const char* name, std::string_view value) {
   const std::string text(value);
   const char* pointer = text.c_str();

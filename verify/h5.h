@@ -11,7 +11,8 @@
 
 namespace voltcheck::verify::h5 {
 
-/// An HDF5 identifier with the function that closes it.
+/// An HDF5 identifier with the function that closes it. Unlike fixtures::Hdf5Handle it can be
+/// closed early and says whether that worked, which a writer must know.
 class Handle {
  public:
   Handle() = default;
@@ -76,8 +77,6 @@ Handle ChunkedProperties(std::span<const hsize_t> chunk);
 
 /// UTF-8 of variable length: what h5py and xarray read as str.
 Handle TextType();
-/// IEEE binary16, which the library does not have by itself.
-Handle HalfType();
 
 /// A scalar attribute.
 void SetText(hid_t object, const char* name, std::string_view value);

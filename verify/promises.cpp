@@ -41,13 +41,18 @@ std::vector<kernels::Finding> CheckPromises(const Problem& problem,
                                             const kernels::ObservedStage& observed) {
   std::vector<kernels::Finding> broken;
   for (const std::string& violation : observed.violations) {
-    const bool repeats = violation.find("repeat") != std::string::npos;
+    const bool repeats = violation.find("differs between run") != std::string::npos;
     broken.push_back(Broken(repeats ? kRepeatChecker : kPromiseChecker, violation));
   }
   CompareIndices("source", observed.source, permutation.source, broken);
   CompareIndices("expert", observed.expert, permutation.expert, broken);
   CompareIndices("active_expert_offsets", observed.offsets, permutation.offsets, broken);
   CompareIndices("active_expert_ids", observed.segment_expert, permutation.segment_expert, broken);
+  if (observed.rows >= 0 && observed.rows != permutation.rows) {
+    broken.push_back(Broken(kPromiseChecker, "the device computes " +
+                                                 std::to_string(observed.rows) + " rows, not " +
+                                                 std::to_string(permutation.rows)));
+  }
   const bool whole = problem.c.stage == StageSelection::kAll;
   if (whole && !observed.crashed && (observed.source.empty() || observed.output.empty())) {
     broken.push_back(Broken(kPromiseChecker, "the plan ran no permute or no reduction"));

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "fixtures/case/error.h"
+#include "fixtures/hdf5_handle.h"
 #include "verify/atomic_file.h"
 #include "verify/h5.h"
 #include "verify/h5_table.h"
@@ -53,7 +54,7 @@ void WriteFailure(hid_t parent, const FailureArrays& failure) {
   const Handle group = h5::CreateGroup(parent, std::string(ToString(failure.stage)));
   const Handle row = WriteWindowScale(group.get(), "row", failure.first_row, failure.rows);
   const Handle col = WriteWindowScale(group.get(), "col", failure.first_col, failure.cols);
-  const Handle half = h5::HalfType();
+  const fixtures::Hdf5Handle half = fixtures::MakeHalfType();
   const auto write = [&](const char* name, hid_t type, const void* data, const char* long_name) {
     const std::array<hsize_t, 2> extent{static_cast<hsize_t>(failure.rows),
                                         static_cast<hsize_t>(failure.cols)};
@@ -63,7 +64,7 @@ void WriteFailure(hid_t parent, const FailureArrays& failure) {
     h5::AttachScale(dataset.get(), row.get(), 0);
     h5::AttachScale(dataset.get(), col.get(), 1);
   };
-  write("got", half.get(), failure.got.data(), "device value");
+  write("got", half, failure.got.data(), "device value");
   write("want", H5T_IEEE_F64LE, failure.want.data(), "fp64 oracle on the device's own input");
   write("budget", H5T_IEEE_F64LE, failure.budget.data(), "how far got may lie from want");
 }

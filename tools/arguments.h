@@ -1,0 +1,50 @@
+#ifndef VOLTCHECK_TOOLS_ARGUMENTS_H_
+#define VOLTCHECK_TOOLS_ARGUMENTS_H_
+
+#include <boost/program_options.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+
+namespace voltcheck::tools {
+
+/// The options of one subcommand. Every wrong use throws Error (status 2) with one line.
+class Arguments {
+ public:
+  /// `usage` is the line after "usage: voltcheck"; `description` stands below it in the help.
+  Arguments(std::string usage, std::string description);
+
+  void Flag(const char* name, const char* help);
+  void Value(const char* name, const std::string& fallback, const char* help);
+  /// Given any number of times.
+  void Values(const char* name, const char* help);
+  /// Words without an option; at most `most`.
+  void Positional(const char* name, int most);
+
+  /// False when `--help` was asked for, which prints the help.
+  bool Parse(const Words& words);
+
+  bool Has(const char* name) const;
+  std::string Text(const char* name) const;
+  std::vector<std::string> Texts(const char* name) const;
+  std::uint64_t Number(const char* name,
+                       std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+
+ private:
+  std::string usage_;
+  std::string description_;
+  boost::program_options::options_description visible_{"options"};
+  boost::program_options::options_description hidden_;
+  boost::program_options::positional_options_description positional_;
+  boost::program_options::variables_map values_;
+};
+
+/// A whole number without sign; throws Error naming `where` otherwise.
+std::uint64_t ParseUnsigned(const std::string& where, const std::string& text, std::uint64_t most);
+
+}  // namespace voltcheck::tools
+
+#endif  // VOLTCHECK_TOOLS_ARGUMENTS_H_

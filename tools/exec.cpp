@@ -1,0 +1,247 @@
+// `voltcheck exec`: any kernel of any PTX file on raw buffers.
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "fixtures/case/descriptor.h"
+#include "kernels/simulator/simulator.h"
+#include "tools/arguments.h"
+#include "tools/exec_argument.h"
+#include "tools/json_record.h"
+#include "verify/atomic_file.h"
+#include "verify/device_options.h"
+
+namespace voltcheck::tools {
+namespace {
+
+constexpr std::uint64_t kMostThreads = 0x7FFFFFFF;
+constexpr std::uint64_t kMostShared = std::uint64_t{1} << 20;
+
+std::vector<std::string> SplitCommas(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+kernels::Dim3 ParseDim(const Arguments& arguments, const char* name) {
+  const std::string where = std::string("--") + name;
+  const std::vector<std::string> parts = SplitCommas(arguments.Text(name));
+  if (parts.size() > 3) {
+    throw BadInput(where, "has more than three numbers", "write X[,Y,Z]");
+  }
+  std::array<std::uint32_t, 3> d{1, 1, 1};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    d[i] = static_cast<std::uint32_t>(ParseUnsigned(where, parts[i], kMostThreads));
+    if (d[i] == 0) {
+      throw BadInput(where, "holds a 0", "every dimension is at least 1");
+    }
+  }
+  return {d[0], d[1], d[2]};
+}
+
+simulator::Checks ParseChecks(const std::string& text) {
+  using simulator::Checks;
+  if (text == "all") {
+    return Checks::All();
+  }
+  Checks checks;
+  checks.barriers = false;
+  if (text == "none") {
+    return checks;
+  }
+  for (const std::string& name : SplitCommas(text)) {
+    if (name == "uninitialised") {
+      checks.uninitialised = true;
+    } else if (name == "shared-races") {
+      checks.shared_races = true;
+    } else if (name == "global-races") {
+      checks.global_races = true;
+    } else if (name == "barriers") {
+      checks.barriers = true;
+    } else if (name == "leaked-locks") {
+      checks.leaked_locks = true;
+    } else if (name == "counters") {
+      checks.counters = true;
+    } else {
+      throw BadInput("--check " + name, "no such checker",
+                     "use all, none, or uninitialised, shared-races, global-races, barriers, "
+                     "leaked-locks, counters");
+    }
+  }
+  return checks;
+}
+
+std::unique_ptr<kernels::Device> OpenDevice(const Arguments& arguments) {
+  const std::string kind = arguments.Text("device");
+  simulator::Options options;
+  options.numerics = ParseNumerics(arguments.Text("numerics"));
+  options.schedule = arguments.Number("schedule");
+  options.checks = ParseChecks(arguments.Text("check"));
+  if (kind == "simulator") {
+    return simulator::MakeSimulator(options);
+  }
+  verify::DeviceOptions other;
+  other.kind = kind;
+  return verify::MakeDevice(other, options.numerics);
+}
+
+// Every output's temporary file, made before the launch so that an unwritable folder shows early.
+using Outputs = std::vector<std::unique_ptr<verify::AtomicFile>>;
+
+Outputs PrepareOutputs(const std::vector<ExecArgument>& arguments) {
+  Outputs outputs;
+  for (const ExecArgument& argument : arguments) {
+    outputs.push_back(argument.out.empty() ? nullptr
+                                           : std::make_unique<verify::AtomicFile>(argument.out));
+  }
+  return outputs;
+}
+
+std::vector<kernels::DeviceAddress> Upload(kernels::Device& device,
+                                           const std::vector<ExecArgument>& arguments) {
+  std::vector<kernels::DeviceAddress> addresses;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    addresses.push_back(0);
+    if (arguments[i].is_buffer) {
+      addresses[i] = device.Allocate(arguments[i].size, "arg" + std::to_string(i));
+      if (arguments[i].initialised) {
+        device.CopyToDevice(addresses[i], arguments[i].bytes);
+      }
+    }
+  }
+  return addresses;
+}
+
+std::vector<std::vector<std::byte>> ArgumentBytes(
+    const std::vector<ExecArgument>& arguments,
+    const std::vector<kernels::DeviceAddress>& addresses) {
+  std::vector<std::vector<std::byte>> bytes;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].is_buffer) {
+      bytes.push_back(kernels::ArgumentBytes(addresses[i]));
+      continue;
+    }
+    bytes.push_back(arguments[i].bytes);
+    for (const AddressPatch& patch : arguments[i].patches) {
+      std::memcpy(bytes.back().data() + patch.offset, &addresses[patch.argument],
+                  sizeof(kernels::DeviceAddress));
+    }
+  }
+  return bytes;
+}
+
+void Save(kernels::Device& device, const std::vector<ExecArgument>& arguments,
+          const std::vector<kernels::DeviceAddress>& addresses, const Outputs& outputs) {
+  std::vector<std::string> files(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (outputs[i]) {
+      std::vector<std::byte> contents(arguments[i].size);
+      device.CopyFromDevice(contents, addresses[i]);
+      files[i] = OutputFile(arguments[i], contents);
+    }
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!outputs[i]) {
+      continue;
+    }
+    std::ofstream out(outputs[i]->temporary(), std::ios::binary);
+    out.write(files[i].data(), static_cast<std::streamsize>(files[i].size()));
+    out.close();
+    if (!out) {
+      throw BadInput(arguments[i].out, "cannot be written", "make room or name another file");
+    }
+    outputs[i]->Commit();
+  }
+}
+
+void PrintReport(const std::vector<kernels::Finding>& findings, const kernels::Counters& counters,
+                 bool json) {
+  if (json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const kernels::Finding& finding : findings) {
+      list.push_back(ToJson(finding));
+    }
+    const nlohmann::ordered_json report = {{"schema", "voltcheck.exec/1"},
+                                           {"summary", {{"findings", findings.size()}}},
+                                           {"findings", list},
+                                           {"counters", ToJson(counters)}};
+    std::printf("%s\n",
+                report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    return;
+  }
+  for (const kernels::Finding& f : findings) {
+    const std::string place = f.source.empty() ? f.file + ":" + std::to_string(f.line) : f.source;
+    std::printf("%s in %s at %s, block (%u, %u, %u), thread (%u, %u, %u): %s\n", f.checker.c_str(),
+                f.kernel.c_str(), place.c_str(), f.block.x, f.block.y, f.block.z, f.thread.x,
+                f.thread.y, f.thread.z, f.message.c_str());
+  }
+}
+
+}  // namespace
+
+ExitStatus Exec(const Words& words) {
+  Arguments options(
+      "exec FILE.ptx KERNEL --grid X[,Y,Z] --block X[,Y,Z] --arg KIND... [options]",
+      "Launches one kernel once. KIND, one --arg for each parameter in order:\n"
+      "  in:FILE  out:FILE:BYTES  inout:FILE[:OUTFILE]  zeros:BYTES      buffers\n"
+      "  u8:V i32:V u32:V i64:V u64:V f16:V f32:V f64:V                  scalars\n"
+      "  bytes:FILE[@OFFSET=argN]...   a struct by value, addresses of buffers patched in\n"
+      "Files are raw little-endian bytes, or .npy. Status 1: a checker found something; then no\n"
+      "output of a kernel that faulted is written.");
+  options.Positional("word", 2);
+  options.Value("grid", "1", "CTAs");
+  options.Value("block", "1", "threads of a CTA");
+  options.Value("shared", "0", "bytes of dynamic shared memory");
+  options.Value("device", "simulator", "simulator or cuda");
+  options.Value("numerics", "v100",
+                "simulator: arithmetic of mma.sync, v100, sm75, sm80-software, sm90");
+  options.Value("schedule", "0", "simulator: order of CTAs, warps and lanes");
+  options.Value("check", "all", "simulator: all, none, or a list of checkers");
+  options.Values("arg", "one parameter of the kernel");
+  options.Flag("json", "print findings and counters as JSON");
+  if (!options.Parse(words)) {
+    return ExitStatus::kPassed;
+  }
+  const std::vector<std::string> names = options.Texts("word");
+  if (names.size() != 2) {
+    throw BadInput("voltcheck exec", "needs a PTX file and a kernel's name",
+                   "see 'voltcheck exec --help'");
+  }
+  kernels::Launch launch;
+  launch.grid = ParseDim(options, "grid");
+  launch.block = ParseDim(options, "block");
+  launch.dynamic_shared_bytes = static_cast<std::uint32_t>(options.Number("shared", kMostShared));
+  std::vector<ExecArgument> arguments;
+  for (const std::string& text : options.Texts("arg")) {
+    arguments.push_back(ParseExecArgument(text));
+  }
+  CheckPatches(arguments);
+  const std::vector<kernels::ModuleImage> images = verify::ReadOverrides({names[0]});
+  const std::unique_ptr<kernels::Device> device = OpenDevice(options);
+  launch.kernel = device->FindKernel(device->LoadModule(images.front()), names[1]);
+  const Outputs outputs = PrepareOutputs(arguments);
+
+  const std::vector<kernels::DeviceAddress> addresses = Upload(*device, arguments);
+  launch.arguments = ArgumentBytes(arguments, addresses);
+  device->Run(launch);
+  device->Synchronize();
+  const std::vector<kernels::Finding> findings = device->TakeFindings();
+  if (!device->faulted()) {
+    Save(*device, arguments, addresses, outputs);
+  }
+  PrintReport(findings, device->TakeCounters(), options.Has("json"));
+  return findings.empty() && !device->faulted() ? ExitStatus::kPassed : ExitStatus::kFailed;
+}
+
+}  // namespace voltcheck::tools

@@ -1,0 +1,130 @@
+// `voltcheck list`: what there is to choose from.
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "fixtures/case/tactic.h"
+#include "fixtures/fixture_file.h"
+#include "kernels/cuda/cuda_device.h"
+#include "kernels/kernel_set.h"
+#include "kernels/simulator/simulator.h"
+#include "tools/arguments.h"
+#include "tools/session.h"
+#include "verify/record.h"
+#include "verify/suite.h"
+
+namespace voltcheck::tools {
+namespace {
+
+void ListSuites() {
+  for (const verify::SuiteText& suite : verify::Suites()) {
+    std::printf("%-8s %s\n", std::string(suite.name).c_str(), std::string(suite.summary).c_str());
+  }
+}
+
+void ListTactics() {
+  constexpr std::array<int, 3> kGroups{32, 64, 128};
+  std::printf("%-12s %s\n", "tile", "groups (K a multiple of CTA_K; add /SPLITS, 1..16)");
+  for (const Tile& tile : TilesForGroup(128)) {
+    std::string groups;
+    for (const int group : kGroups) {
+      for (const Tile& other : TilesForGroup(group)) {
+        if (other == tile) {
+          groups += (groups.empty() ? "" : ", ") + std::to_string(group);
+        }
+      }
+    }
+    std::printf("%-12s %s\n", ToString(tile).c_str(), groups.c_str());
+  }
+}
+
+void ListKernels() {
+  const std::unique_ptr<kernels::Device> device = simulator::MakeSimulator({});
+  for (const kernels::ModuleImage& image : kernels::BuiltInModules()) {
+    for (const std::string& name : device->KernelNames(device->LoadModule(image))) {
+      std::printf("%-32s %s\n", name.c_str(), image.name.c_str());
+    }
+  }
+}
+
+void ListDevices() {
+  const kernels::DeviceDescription simulated = simulator::MakeSimulator({})->Describe();
+  std::printf("%-10s %s\n", simulated.kind.c_str(), simulated.name.c_str());
+  try {
+    const kernels::DeviceDescription gpu = cuda::MakeCudaDevice(0)->Describe();
+    std::printf("%-10s %s, driver %s, runs %s, numerics %s\n", gpu.kind.c_str(), gpu.name.c_str(),
+                gpu.driver.c_str(), gpu.code.c_str(), gpu.numerics.c_str());
+  } catch (const Error& error) {
+    std::printf("%-10s not available: %s\n", "cuda", error.what());
+  }
+}
+
+void ListNumerics() {
+  std::printf(
+      "v100           sums of four products and C, cut 23 bits below the largest term\n"
+      "sm75           the same, cut 24 bits below\n"
+      "sm80-software  IEEE operations, as the driver replaces m8n8k4 on sm_80 and newer\n"
+      "sm90           two sums of sixteen terms, cut 25 bits below\n");
+}
+
+void ListVerdicts() {
+  constexpr std::array<const char*, verify::kVerdicts> kMeanings{
+      "within budget, bits as predicted",
+      "over budget, other bits than predicted, or a broken promise",
+      "repeats of the same launches gave different bits",
+      "nothing wrong was seen, but the check could prove little",
+      "a checker found a memory error, a race or a barrier error",
+      "the device faulted",
+      "left out, with the reason",
+      "not run"};
+  for (std::size_t v = 0; v < kMeanings.size(); ++v) {
+    std::printf("%-17s%s\n", std::string(verify::ToString(static_cast<verify::Verdict>(v))).c_str(),
+                kMeanings[v]);
+  }
+}
+
+void ListShippedFixtures() {
+  const std::string folder = DefaultFixturesFolder();
+  for (const std::string& path : fixtures::ListFixtures(folder)) {
+    std::printf("%s\n", path.c_str());
+  }
+}
+
+struct Topic {
+  const char* name;
+  void (*print)();
+};
+constexpr std::array<Topic, 7> kTopics{{{"suites", ListSuites},
+                                        {"tactics", ListTactics},
+                                        {"kernels", ListKernels},
+                                        {"devices", ListDevices},
+                                        {"numerics", ListNumerics},
+                                        {"verdicts", ListVerdicts},
+                                        {"fixtures", ListShippedFixtures}}};
+
+}  // namespace
+
+ExitStatus List(const Words& words) {
+  std::string topics;
+  for (const Topic& topic : kTopics) {
+    topics.append(topics.empty() ? "" : ", ").append(topic.name);
+  }
+  Arguments arguments("list TOPIC", "Lists what there is to choose from: " + topics + ".");
+  arguments.Positional("topic", 1);
+  if (!arguments.Parse(words)) {
+    return ExitStatus::kPassed;
+  }
+  const std::vector<std::string> chosen = arguments.Texts("topic");
+  if (chosen.empty()) {
+    throw BadInput("voltcheck list", "needs a topic", "choose from " + topics);
+  }
+  for (const Topic& topic : kTopics) {
+    if (chosen.front() == topic.name) {
+      topic.print();
+      return ExitStatus::kPassed;
+    }
+  }
+  throw BadInput("voltcheck list " + chosen.front(), "no such topic", "choose from " + topics);
+}
+
+}  // namespace voltcheck::tools

@@ -1,0 +1,112 @@
+// The `voltcheck` command: picks the subcommand, and turns whatever it throws into one line and a
+// status.
+#include <hdf5.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+
+#include "tools/command.h"
+#include "verify/build_info.h"
+
+namespace voltcheck::tools {
+namespace {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  ExitStatus (*run)(const Words& words);
+};
+
+constexpr std::array<Command, 5> kCommands{{
+    {"gate", "run a suite of cases; the exit status says whether the kernels may merge", Gate},
+    {"replay", "run one case, or fixture files, on any device and tactics", Replay},
+    {"inspect", "say what is in a fixture, run or safetensors file", Inspect},
+    {"list", "list suites, tactics, kernels, devices and numerics modes", List},
+    {"exec", "run any kernel of any PTX file on raw buffers", Exec},
+}};
+
+void PrintHelp(std::FILE* out) {
+  std::fputs(
+      "Proves or refutes that SM70 grouped AWQ MoE kernels compute what they should.\n"
+      "\n"
+      "usage: voltcheck COMMAND [options]\n"
+      "       voltcheck COMMAND --help\n"
+      "       voltcheck --version\n"
+      "\n",
+      out);
+  for (const Command& command : kCommands) {
+    std::fprintf(out, "  %-8s %s\n", command.name, command.summary);
+  }
+  std::fputs(
+      "\n"
+      "exit status: 0 all passed, 1 a verdict failed, 2 wrong use or bad input,\n"
+      "             3 device not available, 4 interrupted (what was finished is saved)\n",
+      out);
+}
+
+ExitStatus Dispatch(const Words& words) {
+  if (words.empty()) {
+    PrintHelp(stderr);
+    return ExitStatus::kBadInput;
+  }
+  const std::string& name = words.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    PrintHelp(stdout);
+    return ExitStatus::kPassed;
+  }
+  if (name == "--version") {
+    const verify::BuildInfo& build = verify::ThisBuild();
+    std::printf("voltcheck %s (commit %s; kernels by %s)\n", std::string(build.version).c_str(),
+                std::string(build.commit).c_str(), std::string(build.toolkit).c_str());
+    return ExitStatus::kPassed;
+  }
+  for (const Command& command : kCommands) {
+    if (name == command.name) {
+      return command.run(Words(words.begin() + 1, words.end()));
+    }
+  }
+  throw BadInput("voltcheck " + name, "no such command", "see 'voltcheck --help'");
+}
+
+// One line, whatever the message holds.
+void PrintError(const char* message) {
+  std::string line(message);
+  for (char& c : line) {
+    c = c == '\n' || c == '\r' ? ' ' : c;
+  }
+  std::fprintf(stderr, "voltcheck: %s\n", line.c_str());
+}
+
+ExitStatus Run(const Words& words) {
+  try {
+    const ExitStatus status = Dispatch(words);
+    std::cout.flush();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) {
+      throw BadInput("standard output", "cannot be written", "give it room or redirect it");
+    }
+    return status;
+  } catch (const Error& error) {
+    PrintError(error.what());
+    return error.status();
+  } catch (const std::bad_alloc&) {
+    PrintError("not enough memory for this case; use smaller shapes or fewer --jobs");
+    return ExitStatus::kUnavailable;
+  } catch (const std::exception& error) {
+    PrintError((std::string("internal error: ") + error.what() + "; please report it").c_str());
+    return ExitStatus::kUnavailable;
+  }
+}
+
+}  // namespace
+}  // namespace voltcheck::tools
+
+int main(int argc, char** argv) {
+  // At exit the library would try again to write what a full disk refused.
+  H5dont_atexit();
+  return static_cast<int>(
+      voltcheck::tools::Run(voltcheck::tools::Words(argv + (argc > 0 ? 1 : 0), argv + argc)));
+}
