@@ -13,7 +13,8 @@ namespace voltcheck::sm70 {
 
 // A CTA computes kM rows by kN columns and walks K in stages of kK; kGroup is the quantisation
 // group. Each warp owns one 32-column weight tile and up to 64 rows, so a weight is dequantised
-// once per 64 rows.
+// once per 64 rows; in the largest tile it owns all 128, because the accumulators of 16 warps would
+// not fit.
 template <int M, int N, int K, int Group>
 struct GemmShape {
   static constexpr int kM = M;
