@@ -9,7 +9,8 @@
 
 namespace voltcheck::simulator {
 
-/// Which checkers run. Bounds and alignment of every access are always checked; a miss is always a fault.
+/// Which checkers run. Bounds and alignment of every access are always checked; a miss is always a
+/// fault.
 struct Checks {
   bool uninitialised = false;
   bool shared_races = false;
@@ -22,7 +23,8 @@ struct Checks {
 
 struct Options {
   Numerics numerics = Numerics::kV100;
-  std::uint64_t schedule = 0;  ///< 0: natural order; others permute CTAs and warps and split lane groups
+  std::uint64_t schedule =
+      0;  ///< 0: natural order; others permute CTAs and warps and split lane groups
   Checks checks;
   /// Lane instructions after which a launch is stopped with a "limit" finding.
   std::uint64_t instruction_limit = std::uint64_t{1} << 40;

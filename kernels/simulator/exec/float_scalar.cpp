@@ -1,0 +1,136 @@
+// f32 with directed rounding, table units, testp, copysign: loops over the lanes.
+#include "kernels/simulator/exec/rounding.h"
+#include "kernels/simulator/exec/scalar.h"
+#include "reference/arith/table_unit.h"
+
+namespace voltcheck::simulator {
+namespace {
+
+template <Rounding kMode>
+float Add(float a, float b) {
+  return DirectedSum<kMode>(a, b);
+}
+template <Rounding kMode>
+float Sub(float a, float b) {
+  return DirectedSum<kMode>(a, -static_cast<double>(b));
+}
+template <Rounding kMode>
+float Mul(float a, float b) {
+  return RoundToFloat<kMode>(static_cast<double>(a) * b);
+}
+template <Rounding kMode>
+float Fma(float a, float b, float c) {
+  return DirectedSum<kMode>(static_cast<double>(a) * b, c);
+}
+// A quotient or root of two floats that is no float differs from every float by more than 2^-50 of
+// itself, so the double nearest to it lies on the right side.
+template <Rounding kMode>
+float Div(float a, float b) {
+  return RoundToFloat<kMode>(static_cast<double>(a) / b);
+}
+template <Rounding kMode>
+float Reciprocal(float a) {
+  return RoundToFloat<kMode>(1.0 / a);
+}
+template <Rounding kMode>
+float SquareRoot(float a) {
+  return RoundToFloat<kMode>(std::sqrt(static_cast<double>(a)));
+}
+
+template <bool kFtz, bool kSat>
+float Finish(float value) {
+  value = kFtz ? FlushSubnormal(value) : value;
+  return kSat ? SaturateFloat(value) : CanonicalNan(value);
+}
+template <bool kFtz>
+float Input(float value) {
+  return kFtz ? FlushSubnormal(value) : value;
+}
+
+template <auto kFunction, bool kFtz, bool kSat>
+float Unary(float a) {
+  return Finish<kFtz, kSat>(kFunction(Input<kFtz>(a)));
+}
+template <auto kFunction, bool kFtz, bool kSat>
+float Binary(float a, float b) {
+  return Finish<kFtz, kSat>(kFunction(Input<kFtz>(a), Input<kFtz>(b)));
+}
+template <auto kFunction, bool kFtz, bool kSat>
+float Ternary(float a, float b, float c) {
+  return Finish<kFtz, kSat>(kFunction(Input<kFtz>(a), Input<kFtz>(b), Input<kFtz>(c)));
+}
+
+template <auto kFunction>
+void AppendBinary(OpList& list, const std::string& name) {
+  list.push_back(ScalarEntry<Binary<kFunction, false, false>>(name + ".f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<kFunction, true, false>>(name + ".ftz.f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<kFunction, false, true>>(name + ".sat.f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<kFunction, true, true>>(name + ".ftz.sat.f32", "w=ww"));
+}
+template <auto kFunction>
+void AppendTernary(OpList& list, const std::string& name) {
+  list.push_back(ScalarEntry<Ternary<kFunction, false, false>>(name + ".f32", "w=www"));
+  list.push_back(ScalarEntry<Ternary<kFunction, true, false>>(name + ".ftz.f32", "w=www"));
+  list.push_back(ScalarEntry<Ternary<kFunction, false, true>>(name + ".sat.f32", "w=www"));
+  list.push_back(ScalarEntry<Ternary<kFunction, true, true>>(name + ".ftz.sat.f32", "w=www"));
+}
+template <auto kFunction>
+void AppendUnary(OpList& list, const std::string& name) {
+  list.push_back(ScalarEntry<Unary<kFunction, false, false>>(name + ".f32", "w=w"));
+  list.push_back(ScalarEntry<Unary<kFunction, true, false>>(name + ".ftz.f32", "w=w"));
+}
+template <Rounding kMode>
+void AppendRounding(OpList& list, const std::string& mode) {
+  AppendBinary<Add<kMode>>(list, "add." + mode);
+  AppendBinary<Sub<kMode>>(list, "sub." + mode);
+  AppendBinary<Mul<kMode>>(list, "mul." + mode);
+  AppendTernary<Fma<kMode>>(list, "fma." + mode);
+  AppendTernary<Fma<kMode>>(list, "mad." + mode);
+  list.push_back(ScalarEntry<Binary<Div<kMode>, false, false>>("div." + mode + ".f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<Div<kMode>, true, false>>("div." + mode + ".ftz.f32", "w=ww"));
+  AppendUnary<Reciprocal<kMode>>(list, "rcp." + mode);
+  AppendUnary<SquareRoot<kMode>>(list, "sqrt." + mode);
+}
+
+template <typename F, typename U, int kFractionBits>
+struct Class {
+  static constexpr U kExponent = static_cast<U>((U{1} << (8 * sizeof(U) - 1 - kFractionBits)) - 1)
+                                 << kFractionBits;
+  static U Magnitude(F a) { return std::bit_cast<U>(a) & ~(U{1} << (8 * sizeof(U) - 1)); }
+  static bool Finite(F a) { return Magnitude(a) < kExponent; }
+  static bool Infinite(F a) { return Magnitude(a) == kExponent; }
+  static bool Number(F a) { return Magnitude(a) <= kExponent; }
+  static bool NotANumber(F a) { return Magnitude(a) > kExponent; }
+  static bool Normal(F a) { return Finite(a) && (Magnitude(a) & kExponent) != 0; }
+  static bool Subnormal(F a) { return Magnitude(a) != 0 && (Magnitude(a) & kExponent) == 0; }
+  static F CopySign(F a, F b) {  // the sign of a, the magnitude of b
+    const U sign = std::bit_cast<U>(a) & (U{1} << (8 * sizeof(U) - 1));
+    return std::bit_cast<F>(static_cast<U>(sign | Magnitude(b)));
+  }
+};
+template <typename C>
+void AppendClass(OpList& list, const std::string& type, const std::string& kind) {
+  list.push_back(ScalarEntry<C::Finite>("testp.finite." + type, "p=" + kind));
+  list.push_back(ScalarEntry<C::Infinite>("testp.infinite." + type, "p=" + kind));
+  list.push_back(ScalarEntry<C::Number>("testp.number." + type, "p=" + kind));
+  list.push_back(ScalarEntry<C::NotANumber>("testp.notanumber." + type, "p=" + kind));
+  list.push_back(ScalarEntry<C::Normal>("testp.normal." + type, "p=" + kind));
+  list.push_back(ScalarEntry<C::Subnormal>("testp.subnormal." + type, "p=" + kind));
+  list.push_back(ScalarEntry<C::CopySign>("copysign." + type, kind + "=" + kind + kind));
+}
+
+}  // namespace
+
+void AppendFloatScalarOps(OpList& list) {
+  AppendRounding<Rounding::kZero>(list, "rz");
+  AppendRounding<Rounding::kDown>(list, "rm");
+  AppendRounding<Rounding::kUp>(list, "rp");
+  AppendClass<Class<float, std::uint32_t, 23>>(list, "f32", "w");
+  AppendClass<Class<double, std::uint64_t, 52>>(list, "f64", "x");
+  list.push_back(ScalarEntry<arith::Ex2ApproxFtz>("ex2.approx.ftz.f32", "w=w"));
+  list.push_back(ScalarEntry<arith::Ex2Approx>("ex2.approx.f32", "w=w"));
+  list.push_back(ScalarEntry<arith::RcpApproxFtz>("rcp.approx.ftz.f32", "w=w"));
+  list.push_back(ScalarEntry<arith::RcpApprox>("rcp.approx.f32", "w=w"));
+}
+
+}  // namespace voltcheck::simulator

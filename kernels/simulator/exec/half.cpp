@@ -1,0 +1,189 @@
+// f16 and f16x2 arithmetic, as SIMD rows. Every result is the exact value rounded to nearest even
+// once; a NaN result is 0x7FFF.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simulator/exec/half.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include "kernels/simulator/exec/half_lanes-inl.h"
+#include "kernels/simulator/exec/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace voltcheck::simulator {
+namespace HWY_NAMESPACE {
+
+// float holds products of halves exactly, and 24 bits are at least 2 * 11 + 2, so rounding a float
+// sum or product once more to half equals rounding once.
+struct HalfAdd {
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Apply(D, V a, V b) {
+    return hn::Add(a, b);
+  }
+};
+struct HalfSub {
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Apply(D, V a, V b) {
+    return hn::Sub(a, b);
+  }
+};
+struct HalfMul {
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Apply(D, V a, V b) {
+    return hn::Mul(a, b);
+  }
+};
+/// The product is exact; the sum is rounded to odd (Knuth's two-sum gives its error), so that the
+/// conversion to half is the only rounding.
+struct HalfFma {
+  static constexpr int kArity = 3;
+  template <class D, class V>
+  static HWY_INLINE V Apply(D d, V a, V b, V c) {
+    const hn::RebindToSigned<D> di;
+    const auto product = hn::Mul(a, b);
+    const auto sum = hn::Add(product, c);
+    const auto cc = hn::Sub(sum, product);
+    const auto error = hn::Add(hn::Sub(product, hn::Sub(sum, cc)), hn::Sub(c, cc));
+    const auto bits = hn::BitCast(di, sum);
+    const auto even = hn::Eq(hn::And(bits, hn::Set(di, 1)), hn::Zero(di));
+    // Inf and NaN sums have no finite error: the comparison below is false or the step harmless.
+    const auto inexact = hn::And(hn::RebindMask(di, hn::Gt(hn::Abs(error), hn::Zero(d))), even);
+    const auto finite = hn::RebindMask(di, hn::Lt(hn::Abs(sum), hn::Set(d, 3.0e38f)));
+    const auto other_sign = hn::Lt(hn::Xor(hn::BitCast(di, error), bits), hn::Zero(di));
+    const auto step = hn::IfThenElse(other_sign, hn::Set(di, -1), hn::Set(di, 1));
+    const auto odd = hn::Add(bits, step);
+    return hn::BitCast(d, hn::IfThenElse(hn::And(inexact, finite), odd, bits));
+  }
+};
+struct HalfIdentity {
+  static constexpr int kArity = 1;
+  template <class D, class V>
+  static HWY_INLINE V Apply(D, V a) {
+    return a;
+  }
+};
+template <bool kMin>
+struct HalfMinMax {
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Apply(D, V a, V b) {
+    const auto first = kMin ? hn::Lt(a, b) : hn::Gt(a, b);
+    const auto chosen = hn::IfThenElse(first, a, b);
+    const auto equal = kMin ? hn::Or(a, b) : hn::And(a, b);
+    const auto ordered = hn::IfThenElse(hn::Eq(a, b), equal, chosen);
+    return hn::IfThenElse(hn::Eq(b, b), ordered, a);
+  }
+};
+
+template <class Op, bool kFtz, bool kSat>
+struct HalfOp {
+  using T = std::uint32_t;
+  static constexpr int kArity = Op::kArity;
+
+  template <class D, class V>
+  static HWY_INLINE V Decode(D d, V bits) {
+    if constexpr (kFtz) {  // subnormal halves become zero of their sign
+      const auto is_small = hn::Eq(hn::And(bits, hn::Set(d, 0x7c00u)), hn::Zero(d));
+      bits = hn::IfThenElse(is_small, hn::And(bits, hn::Set(d, 0x8000u)), bits);
+    }
+    return bits;
+  }
+  /// One half per 32-bit cell, the upper bits zero.
+  template <class D, class V, class... Rest>
+  static HWY_INLINE V Half(D d, V a, Rest... rest) {
+    const hn::RebindToFloat<D> df;
+    auto r = Op::Apply(df, WidenHalf(d, Decode(d, a)), WidenHalf(d, Decode(d, rest))...);
+    if constexpr (kSat) {
+      const auto positive = hn::IfThenElseZero(hn::Gt(r, hn::Zero(df)), r);
+      r = hn::Min(positive, hn::Set(df, 1.0f));
+    }
+    return Decode(d, NarrowHalf(d, r));
+  }
+};
+/// f16: one half in a cell.
+template <class Op, bool kFtz, bool kSat>
+struct Scalar16 : HalfOp<Op, kFtz, kSat> {
+  template <class D, class V, class... Rest>
+  static HWY_INLINE V Run(D d, V a, Rest... rest) {
+    return HalfOp<Op, kFtz, kSat>::Half(d, a, rest...);
+  }
+};
+/// f16x2: two halves in a cell.
+template <class Op, bool kFtz, bool kSat>
+struct Pair16 : HalfOp<Op, kFtz, kSat> {
+  template <class D, class V, class... Rest>
+  static HWY_INLINE V Run(D d, V a, Rest... rest) {
+    using Base = HalfOp<Op, kFtz, kSat>;
+    const auto low_mask = hn::Set(d, 0xffffu);
+    const auto low = Base::Half(d, hn::And(a, low_mask), hn::And(rest, low_mask)...);
+    const auto high = Base::Half(d, hn::ShiftRight<16>(a), hn::ShiftRight<16>(rest)...);
+    return hn::Or(low, hn::ShiftLeft<16>(high));
+  }
+};
+
+template <std::uint32_t kBits, bool kNegate>
+struct HalfSign {
+  using T = std::uint32_t;
+  static constexpr int kArity = 1;
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a) {
+    return kNegate ? hn::Xor(a, hn::Set(d, kBits)) : hn::AndNot(hn::Set(d, kBits), a);
+  }
+};
+
+template <class Op, bool kFtz, bool kSat>
+void AppendBoth(OpList& list, const std::string& key, const std::string& shape) {
+  std::string narrow = shape;
+  std::string pair = shape;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 'r') {
+      narrow[i] = 'h';
+      pair[i] = 'w';
+    }
+  }
+  list.push_back(MapEntry<Scalar16<Op, kFtz, kSat>>(key + ".f16", narrow));
+  list.push_back(MapEntry<Pair16<Op, kFtz, kSat>>(key + ".f16x2", pair));
+}
+template <class Op>
+void AppendHalf(OpList& list, const std::string& name, const std::string& shape) {
+  AppendBoth<Op, false, false>(list, name, shape);
+  AppendBoth<Op, true, false>(list, name + ".ftz", shape);
+  AppendBoth<Op, false, true>(list, name + ".sat", shape);
+  AppendBoth<Op, true, true>(list, name + ".ftz.sat", shape);
+}
+
+OpList HalfOps() {
+  OpList list;
+  AppendHalf<HalfAdd>(list, "add", "r=rr");
+  AppendHalf<HalfAdd>(list, "add.rn", "r=rr");
+  AppendHalf<HalfSub>(list, "sub", "r=rr");
+  AppendHalf<HalfSub>(list, "sub.rn", "r=rr");
+  AppendHalf<HalfMul>(list, "mul", "r=rr");
+  AppendHalf<HalfMul>(list, "mul.rn", "r=rr");
+  AppendHalf<HalfFma>(list, "fma.rn", "r=rrr");
+  AppendBoth<HalfMinMax<true>, false, false>(list, "min", "r=rr");
+  AppendBoth<HalfMinMax<false>, false, false>(list, "max", "r=rr");
+  AppendBoth<HalfMinMax<true>, true, false>(list, "min.ftz", "r=rr");
+  AppendBoth<HalfMinMax<false>, true, false>(list, "max.ftz", "r=rr");
+  list.push_back(MapEntry<HalfSign<0x8000u, true>>("neg.f16", "h=h"));
+  list.push_back(MapEntry<HalfSign<0x80008000u, true>>("neg.f16x2", "w=w"));
+  list.push_back(MapEntry<HalfSign<0x8000u, false>>("abs.f16", "h=h"));
+  list.push_back(MapEntry<HalfSign<0x80008000u, false>>("abs.f16x2", "w=w"));
+  return list;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace voltcheck::simulator
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace voltcheck::simulator {
+HWY_EXPORT(HalfOps);
+void AppendHalfOps(OpList& list) {
+  for (OpEntry& entry : HWY_DYNAMIC_DISPATCH(HalfOps)()) {
+    list.push_back(std::move(entry));
+  }
+}
+}  // namespace voltcheck::simulator
+#endif  // HWY_ONCE

@@ -1,0 +1,223 @@
+// 32-bit integer and bitwise instructions, as SIMD rows.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simulator/exec/integer.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include "kernels/simulator/exec/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace voltcheck::simulator {
+namespace HWY_NAMESPACE {
+
+struct Add {
+  using T = std::uint32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b) {
+    return hn::Add(a, b);
+  }
+};
+struct Sub {
+  using T = std::uint32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b) {
+    return hn::Sub(a, b);
+  }
+};
+struct MulLow {
+  using T = std::uint32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b) {
+    return hn::Mul(a, b);
+  }
+};
+struct MadLow {
+  using T = std::uint32_t;
+  static constexpr int kArity = 3;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b, V c) {
+    return hn::Add(hn::Mul(a, b), c);
+  }
+};
+struct And {
+  using T = std::uint32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b) {
+    return hn::And(a, b);
+  }
+};
+struct Or {
+  using T = std::uint32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b) {
+    return hn::Or(a, b);
+  }
+};
+struct Xor {
+  using T = std::uint32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b) {
+    return hn::Xor(a, b);
+  }
+};
+struct Not {
+  using T = std::uint32_t;
+  static constexpr int kArity = 1;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a) {
+    return hn::Not(a);
+  }
+};
+struct Not16 {
+  using T = std::uint32_t;
+  static constexpr int kArity = 1;
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a) {
+    return hn::AndNot(a, hn::Set(d, 0xffffu));
+  }
+};
+
+// Shift counts are unsigned; 32 and more shift everything out (the sign, for signed right shifts).
+struct ShiftLeft {
+  using T = std::uint32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a, V b) {
+    const auto in_range = hn::Eq(hn::AndNot(hn::Set(d, 31u), b), hn::Zero(d));
+    return hn::IfThenElseZero(in_range, hn::Shl(a, hn::And(b, hn::Set(d, 31u))));
+  }
+};
+struct ShiftRight {
+  using T = std::uint32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a, V b) {
+    const auto in_range = hn::Eq(hn::AndNot(hn::Set(d, 31u), b), hn::Zero(d));
+    return hn::IfThenElseZero(in_range, hn::Shr(a, hn::And(b, hn::Set(d, 31u))));
+  }
+};
+struct ShiftRightSigned {
+  using T = std::int32_t;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a, V b) {
+    const auto in_range = hn::Eq(hn::AndNot(hn::Set(d, 31), b), hn::Zero(d));
+    return hn::Shr(a, hn::IfThenElse(in_range, b, hn::Set(d, 31)));
+  }
+};
+
+template <typename Type>
+struct Min {
+  using T = Type;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b) {
+    return hn::Min(a, b);
+  }
+};
+template <typename Type>
+struct Max {
+  using T = Type;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a, V b) {
+    return hn::Max(a, b);
+  }
+};
+struct Negate {
+  using T = std::int32_t;
+  static constexpr int kArity = 1;
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a) {
+    return hn::Sub(hn::Zero(d), a);
+  }
+};
+struct Absolute {
+  using T = std::int32_t;
+  static constexpr int kArity = 1;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a) {
+    return hn::Abs(a);
+  }
+};
+
+/// a ? b : c, bit by bit; as a function of a constant table below.
+template <class V>
+HWY_INLINE V Choose(V a, V if_one, V if_zero) {
+  return hn::Or(hn::And(a, if_one), hn::AndNot(a, if_zero));
+}
+
+/// lop3: bit (4a + 2b + c) of the table, for every bit position.
+template <bool kFull>
+void Lop3(ExecContext& context, const Instr& instr) {
+  using T = std::uint32_t;
+  const Tag<T> d;
+  T* out = context.Row<T>(instr.op[0]);
+  const T* a = context.Row<const T>(instr.op[1]);
+  const T* b = context.Row<const T>(instr.op[2]);
+  const T* c = context.Row<const T>(instr.op[3]);
+  T table[8];
+  for (int i = 0; i < 8; ++i) {
+    table[i] = (instr.imm >> i & 1) != 0 ? kFullMask : 0;
+  }
+  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
+    const auto va = hn::Load(d, a + i);
+    const auto vb = hn::Load(d, b + i);
+    const auto vc = hn::Load(d, c + i);
+    const auto entry = [&](int index) HWY_ATTR { return hn::Set(d, table[index]); };
+    const auto zero = Choose(vb, Choose(vc, entry(3), entry(2)), Choose(vc, entry(1), entry(0)));
+    const auto one = Choose(vb, Choose(vc, entry(7), entry(6)), Choose(vc, entry(5), entry(4)));
+    StoreLanes<kFull>(d, Choose(va, one, zero), context.mask, i, out);
+  }
+}
+
+OpList IntegerOps() {
+  OpList list;
+  for (const char* type : {"s32", "u32"}) {
+    const std::string t = type;
+    list.push_back(MapEntry<Add>("add." + t, "w=ww"));
+    list.push_back(MapEntry<Sub>("sub." + t, "w=ww"));
+    list.push_back(MapEntry<MulLow>("mul.lo." + t, "w=ww"));
+    list.push_back(MapEntry<MadLow>("mad.lo." + t, "w=www"));
+  }
+  list.push_back(MapEntry<And>("and.b32", "w=ww"));
+  list.push_back(MapEntry<Or>("or.b32", "w=ww"));
+  list.push_back(MapEntry<Xor>("xor.b32", "w=ww"));
+  list.push_back(MapEntry<Not>("not.b32", "w=w"));
+  list.push_back(MapEntry<And>("and.b16", "h=hh"));
+  list.push_back(MapEntry<Or>("or.b16", "h=hh"));
+  list.push_back(MapEntry<Xor>("xor.b16", "h=hh"));
+  list.push_back(MapEntry<Not16>("not.b16", "h=h"));
+  list.push_back(MapEntry<ShiftLeft>("shl.b32", "w=ww"));
+  list.push_back(MapEntry<ShiftRight>("shr.u32", "w=ww"));
+  list.push_back(MapEntry<ShiftRight>("shr.b32", "w=ww"));
+  list.push_back(MapEntry<ShiftRightSigned>("shr.s32", "w=ww"));
+  list.push_back(MapEntry<Min<std::int32_t>>("min.s32", "w=ww"));
+  list.push_back(MapEntry<Max<std::int32_t>>("max.s32", "w=ww"));
+  list.push_back(MapEntry<Min<std::uint32_t>>("min.u32", "w=ww"));
+  list.push_back(MapEntry<Max<std::uint32_t>>("max.u32", "w=ww"));
+  list.push_back(MapEntry<Negate>("neg.s32", "w=w"));
+  list.push_back(MapEntry<Absolute>("abs.s32", "w=w"));
+  list.push_back({"lop3.b32", "w=wwwi", Lop3<false>, Lop3<true>});
+  return list;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace voltcheck::simulator
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace voltcheck::simulator {
+HWY_EXPORT(IntegerOps);
+void AppendIntegerOps(OpList& list) {
+  for (OpEntry& entry : HWY_DYNAMIC_DISPATCH(IntegerOps)()) {
+    list.push_back(std::move(entry));
+  }
+}
+}  // namespace voltcheck::simulator
+#endif  // HWY_ONCE

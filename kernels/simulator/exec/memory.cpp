@@ -1,0 +1,307 @@
+// ld and st. All lanes usually hit one allocation: one pass checks the 32 addresses against it and
+// makes host pointers, then whole rows move at once where the lanes' data lie side by side.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simulator/exec/memory.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <cstring>
+
+#include "kernels/simulator/exec/lanes-inl.h"
+#include "kernels/simulator/memory/address_space.h"
+#include "kernels/simulator/memory/resolve.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace voltcheck::simulator {
+namespace HWY_NAMESPACE {
+
+/// Checks the lanes' addresses against one window whose host memory begins at `host`, `stride`
+/// bytes apart from lane to lane (local memory). False when a lane misses or is misaligned.
+/// Inactive lanes take the address of the first active one.
+template <bool kFull, typename Address>
+HWY_INLINE bool ResolveWindow(std::uint32_t mask, const Address* row, Address bias,
+                              std::uint64_t window_bytes, std::uint64_t access, std::byte* host,
+                              std::uint64_t stride, LanePointers& pointers) {
+  if (window_bytes < access) {
+    return false;
+  }
+  const std::uint64_t limit = window_bytes - access;
+  std::uint64_t outside = 0;
+  std::uint64_t offsets_or = 0;
+  const auto base = reinterpret_cast<std::uintptr_t>(host);
+  alignas(64) std::uintptr_t result[kWarpSize];
+  if constexpr (kFull) {
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      const std::uint64_t offset = static_cast<Address>(row[lane] + bias);
+      outside |= offset | (limit - offset);
+      offsets_or |= offset;
+      result[lane] = base + offset + stride * lane;
+    }
+  } else {
+    const std::uint32_t first = mask == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(mask));
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      const Address address = (mask >> lane & 1) != 0 ? row[lane] : row[first];
+      const std::uint64_t offset = static_cast<Address>(address + bias);
+      outside |= offset | (limit - offset);
+      offsets_or |= offset;
+      result[lane] = base + offset + stride * lane;
+    }
+  }
+  std::memcpy(pointers.host, result, sizeof(result));
+  return static_cast<std::int64_t>(outside) >= 0 && (offsets_or & (access - 1)) == 0;
+}
+
+template <bool kFull>
+HWY_INLINE bool ResolveFast(const ExecContext& context, const Instr& instr, const MemorySite& site,
+                            Ref address, LanePointers& pointers) {
+  const std::uint64_t access = std::uint64_t{site.bytes} * site.vector;
+  std::uint64_t base = 0;
+  std::uint64_t stride = 0;
+  Window window;
+  switch (site.space) {
+    case Space::kShared:
+      window = context.shared;
+      break;
+    case Space::kConst:
+      window = context.constants;
+      break;
+    case Space::kParam:
+      window = context.params;
+      break;
+    case Space::kLocal:
+      window = {context.local, context.local_bytes};
+      stride = context.local_stride;
+      break;
+    default: {
+      const Allocation* allocation = context.site_cache[instr.aux];
+      if (allocation == nullptr || (site.write && allocation->read_only)) {
+        return false;
+      }
+      base = allocation->base;
+      window = {allocation->host, allocation->bytes};
+    }
+  }
+  const std::uint64_t bias = static_cast<std::uint64_t>(instr.imm) - base;
+  if (site.wide_address) {
+    return ResolveWindow<kFull, std::uint64_t>(context.mask,
+                                               context.Row<const std::uint64_t>(address), bias,
+                                               window.bytes, access, window.host, stride, pointers);
+  }
+  return ResolveWindow<kFull, std::uint32_t>(
+      context.mask, context.Row<const std::uint32_t>(address), static_cast<std::uint32_t>(bias),
+      window.bytes, access, window.host, stride, pointers);
+}
+
+template <bool kFull>
+HWY_INLINE void Resolve(ExecContext& context, const Instr& instr, const MemorySite& site,
+                        std::uint32_t address_operand, LanePointers& pointers) {
+  const bool fast = ResolveFast<kFull>(context, instr, site, instr.op[address_operand], pointers);
+  if (HWY_LIKELY(fast && context.observer == nullptr)) {
+    return;
+  }
+  std::uint64_t addresses[kWarpSize];
+  LaneAddresses(context, instr, site, address_operand, addresses);
+  if (!fast) {
+    ResolveSlowly(context, instr, site, addresses, pointers);
+  }
+  if (context.observer != nullptr) {
+    Observe(context, instr, site, addresses, pointers);
+  }
+}
+
+/// Whether the lanes' data of `bytes` each lie side by side.
+HWY_INLINE bool AreContiguous(const LanePointers& pointers, std::uint64_t bytes) {
+  const std::byte* first = pointers.host[0];
+  if (pointers.host[kWarpSize - 1] != first + bytes * (kWarpSize - 1)) {
+    return false;
+  }
+  std::uintptr_t difference = 0;
+  const auto base = reinterpret_cast<std::uintptr_t>(first);
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    difference |= reinterpret_cast<std::uintptr_t>(pointers.host[lane]) ^ (base + bytes * lane);
+  }
+  return difference == 0;
+}
+
+template <typename Raw>
+HWY_INLINE Raw ReadRaw(const std::byte* from) {
+  Raw value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+/// Every lane's `Raw` at pointers + offset to a row of Cells; Raw carries the sign.
+template <typename Raw, typename Cell, bool kFull>
+HWY_INLINE void Gather(const LanePointers& pointers, std::uint64_t offset, std::uint32_t mask,
+                       Cell* row) {
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    if (kFull || (mask >> lane & 1) != 0) {
+      row[lane] = static_cast<Cell>(ReadRaw<Raw>(pointers.host[lane] + offset));
+    }
+  }
+}
+template <typename Cell, bool kFull>
+void GatherElement(const MemorySite& site, const LanePointers& pointers, std::uint64_t offset,
+                   std::uint32_t mask, Cell* row) {
+  const bool sign = site.sign_extend;
+  switch (site.bytes) {
+    case 1:
+      sign ? Gather<std::int8_t, Cell, kFull>(pointers, offset, mask, row)
+           : Gather<std::uint8_t, Cell, kFull>(pointers, offset, mask, row);
+      break;
+    case 2:
+      sign ? Gather<std::int16_t, Cell, kFull>(pointers, offset, mask, row)
+           : Gather<std::uint16_t, Cell, kFull>(pointers, offset, mask, row);
+      break;
+    case 4:
+      sign ? Gather<std::int32_t, Cell, kFull>(pointers, offset, mask, row)
+           : Gather<std::uint32_t, Cell, kFull>(pointers, offset, mask, row);
+      break;
+    default:
+      Gather<std::uint64_t, Cell, kFull>(pointers, offset, mask, row);
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// Four 32-bit elements per lane: four lanes at a time, transposed.
+HWY_INLINE void GatherQuads(const LanePointers& pointers, std::uint32_t* const* rows) {
+  const hn::FixedTag<std::uint32_t, 4> d;
+  for (std::size_t lane = 0; lane < kWarpSize; lane += 4) {
+    hn::Vec<decltype(d)> v[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+      v[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(pointers.host[lane + i]));
+    }
+    const auto low01 = hn::InterleaveLower(d, v[0], v[1]);
+    const auto low23 = hn::InterleaveLower(d, v[2], v[3]);
+    const auto high01 = hn::InterleaveUpper(d, v[0], v[1]);
+    const auto high23 = hn::InterleaveUpper(d, v[2], v[3]);
+    const hn::Repartition<std::uint64_t, decltype(d)> d64;
+    const auto as64 = [&](auto x) HWY_ATTR { return hn::BitCast(d64, x); };
+    const auto store = [&](auto x, std::uint32_t* row)
+                           HWY_ATTR { hn::Store(hn::BitCast(d, x), d, row + lane); };
+    store(hn::InterleaveLower(d64, as64(low01), as64(low23)), rows[0]);
+    store(hn::InterleaveUpper(d64, as64(low01), as64(low23)), rows[1]);
+    store(hn::InterleaveLower(d64, as64(high01), as64(high23)), rows[2]);
+    store(hn::InterleaveUpper(d64, as64(high01), as64(high23)), rows[3]);
+  }
+}
+#endif  // HWY_TARGET != HWY_SCALAR
+
+template <bool kFull>
+void Load(ExecContext& context, const Instr& instr) {
+  const MemorySite& site = context.program->memory[instr.aux];
+  LanePointers pointers;
+  Resolve<kFull>(context, instr, site, site.vector, pointers);
+  context.messages += site.ordered ? 1 : 0;
+  if (site.register_bits == 64) {
+    if (kFull && site.bytes == 8 && site.vector == 1 && AreContiguous(pointers, 8)) {
+      std::memcpy(context.Row<std::uint64_t>(instr.op[0]), pointers.host[0], kWarpSize * 8);
+      return;
+    }
+    for (std::uint32_t v = 0; v < site.vector; ++v) {
+      GatherElement<std::uint64_t, kFull>(site, pointers, std::uint64_t{v} * site.bytes,
+                                          context.mask, context.Row<std::uint64_t>(instr.op[v]));
+    }
+    return;
+  }
+  if (kFull && site.bytes == 4) {
+    if (site.vector == 1 && AreContiguous(pointers, 4)) {
+      std::memcpy(context.Row<std::uint32_t>(instr.op[0]), pointers.host[0], kWarpSize * 4);
+      return;
+    }
+#if HWY_TARGET != HWY_SCALAR
+    if (site.vector == 4) {
+      std::uint32_t* rows[4];
+      for (std::uint32_t v = 0; v < 4; ++v) {
+        rows[v] = context.Row<std::uint32_t>(instr.op[v]);
+      }
+      GatherQuads(pointers, rows);
+      return;
+    }
+#endif  // HWY_TARGET != HWY_SCALAR
+  }
+  for (std::uint32_t v = 0; v < site.vector; ++v) {
+    std::uint32_t* row = context.Row<std::uint32_t>(instr.op[v]);
+    GatherElement<std::uint32_t, kFull>(site, pointers, std::uint64_t{v} * site.bytes, context.mask,
+                                        row);
+    if (site.register_bits == 16 && site.sign_extend) {  // 16-bit cells are zero-extended
+      for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+        row[lane] &= 0xffffu;
+      }
+    }
+  }
+}
+
+template <typename Raw, typename Cell, bool kFull>
+HWY_INLINE void Scatter(const LanePointers& pointers, std::uint64_t offset, std::uint32_t mask,
+                        const Cell* row) {
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    if (kFull || (mask >> lane & 1) != 0) {
+      const auto value = static_cast<Raw>(row[lane]);
+      std::memcpy(pointers.host[lane] + offset, &value, sizeof(value));
+    }
+  }
+}
+template <typename Cell, bool kFull>
+void ScatterElement(const MemorySite& site, const LanePointers& pointers, std::uint64_t offset,
+                    std::uint32_t mask, const Cell* row) {
+  switch (site.bytes) {
+    case 1:
+      Scatter<std::uint8_t, Cell, kFull>(pointers, offset, mask, row);
+      break;
+    case 2:
+      Scatter<std::uint16_t, Cell, kFull>(pointers, offset, mask, row);
+      break;
+    case 4:
+      Scatter<std::uint32_t, Cell, kFull>(pointers, offset, mask, row);
+      break;
+    default:
+      Scatter<std::uint64_t, Cell, kFull>(pointers, offset, mask, row);
+  }
+}
+
+template <bool kFull>
+void Store(ExecContext& context, const Instr& instr) {
+  const MemorySite& site = context.program->memory[instr.aux];
+  LanePointers pointers;
+  Resolve<kFull>(context, instr, site, 0, pointers);
+  context.messages += site.ordered ? 1 : 0;
+  context.changes += site.space == Space::kGlobal || site.space == Space::kGeneric ? 1 : 0;
+  if (kFull && site.vector == 1 && site.bytes * 8 == site.register_bits && site.bytes >= 4 &&
+      AreContiguous(pointers, site.bytes)) {
+    std::memcpy(pointers.host[0], context.Row<std::byte>(instr.op[1]),
+                std::size_t{kWarpSize} * site.bytes);
+    return;
+  }
+  for (std::uint32_t v = 0; v < site.vector; ++v) {
+    const std::uint64_t offset = std::uint64_t{v} * site.bytes;
+    if (site.register_bits == 64) {
+      ScatterElement<std::uint64_t, kFull>(site, pointers, offset, context.mask,
+                                           context.Row<const std::uint64_t>(instr.op[1 + v]));
+    } else {
+      ScatterElement<std::uint32_t, kFull>(site, pointers, offset, context.mask,
+                                           context.Row<const std::uint32_t>(instr.op[1 + v]));
+    }
+  }
+}
+
+OpList MemoryOps() {
+  OpList list;
+  list.push_back({"@load", "", Load<false>, Load<true>});
+  list.push_back({"@store", "", Store<false>, Store<true>});
+  return list;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace voltcheck::simulator
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace voltcheck::simulator {
+HWY_EXPORT(MemoryOps);
+void AppendMemoryOps(OpList& list) {
+  for (OpEntry& entry : HWY_DYNAMIC_DISPATCH(MemoryOps)()) {
+    list.push_back(std::move(entry));
+  }
+}
+}  // namespace voltcheck::simulator
+#endif  // HWY_ONCE

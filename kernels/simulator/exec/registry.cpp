@@ -1,0 +1,41 @@
+#include "kernels/simulator/exec/registry.h"
+
+#include <cassert>
+
+namespace voltcheck::simulator {
+
+OpRegistry::OpRegistry() {
+  OpList list;
+  AppendIntegerOps(list);
+  AppendInteger64Ops(list);
+  AppendIntegerScalarOps(list);
+  AppendFloatOps(list);
+  AppendFloatScalarOps(list);
+  AppendHalfOps(list);
+  AppendHalfScalarOps(list);
+  AppendCompareOps(list);
+  AppendConvertOps(list);
+  AppendConvertScalarOps(list);
+  AppendMoveOps(list);
+  AppendMemoryOps(list);
+  AppendAtomicOps(list);
+  AppendCollectiveOps(list);
+  AppendTensorOps(list);
+  for (OpEntry& entry : list) {
+    std::string key = entry.key;
+    [[maybe_unused]] const bool added = entries_.emplace(std::move(key), std::move(entry)).second;
+    assert(added && "two families define the same instruction");
+  }
+}
+
+const OpRegistry& OpRegistry::Get() {
+  static const OpRegistry registry;
+  return registry;
+}
+
+const OpEntry* OpRegistry::Find(const std::string& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+}  // namespace voltcheck::simulator

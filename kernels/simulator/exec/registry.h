@@ -1,0 +1,55 @@
+#ifndef VOLTCHECK_KERNELS_SIMULATOR_EXEC_REGISTRY_H_
+#define VOLTCHECK_KERNELS_SIMULATOR_EXEC_REGISTRY_H_
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernels/simulator/program/program.h"
+
+namespace voltcheck::simulator {
+
+/// How one instruction is executed. `key` is the PTX spelling, "mad.lo.s32", or "@name" for a
+/// building block that only a decoder emits.
+///
+/// `pattern` lists operands, destinations before '=': h 16-bit, w 32-bit, x 64-bit register or
+/// immediate, p predicate, i integer immediate (goes to Instr::imm).
+struct OpEntry {
+  std::string key;
+  std::string pattern;
+  Handler any = nullptr;
+  Handler full = nullptr;
+};
+using OpList = std::vector<OpEntry>;
+
+/// All instructions, each with the handlers for the best SIMD target of this machine.
+class OpRegistry {
+ public:
+  static const OpRegistry& Get();
+  const OpEntry* Find(const std::string& key) const;
+
+ private:
+  OpRegistry();
+  std::unordered_map<std::string, OpEntry> entries_;
+};
+
+// The families, one file each in kernels/simulator/exec. A new instruction is one more line there.
+void AppendIntegerOps(OpList& list);
+void AppendInteger64Ops(OpList& list);
+void AppendIntegerScalarOps(OpList& list);
+void AppendFloatOps(OpList& list);
+void AppendFloatScalarOps(OpList& list);
+void AppendHalfOps(OpList& list);
+void AppendHalfScalarOps(OpList& list);
+void AppendCompareOps(OpList& list);
+void AppendConvertOps(OpList& list);
+void AppendConvertScalarOps(OpList& list);
+void AppendMoveOps(OpList& list);
+void AppendMemoryOps(OpList& list);
+void AppendAtomicOps(OpList& list);
+void AppendCollectiveOps(OpList& list);
+void AppendTensorOps(OpList& list);
+
+}  // namespace voltcheck::simulator
+
+#endif  // VOLTCHECK_KERNELS_SIMULATOR_EXEC_REGISTRY_H_

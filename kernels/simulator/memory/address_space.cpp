@@ -1,0 +1,121 @@
+#include "kernels/simulator/memory/address_space.h"
+
+#include <sys/mman.h>
+
+#include <cinttypes>
+#include <cstdio>
+
+#include "fixtures/case/error.h"
+#include "kernels/simulator/program/rows.h"
+
+namespace voltcheck::simulator {
+namespace {
+
+/// Between allocations: wide enough that a miss by a row or a tile still lands in no other buffer.
+constexpr std::uint64_t kGap = std::uint64_t{1} << 20;
+constexpr std::uint64_t kAlignment = 256;
+/// Page-granular and lazily backed: weights of experts that nobody touches cost nothing.
+std::uint64_t MappedBytes(std::uint64_t bytes) { return (bytes + 4096) / 4096 * 4096; }
+
+std::string Hex(std::uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof(text), "0x%" PRIx64, value);
+  return text;
+}
+
+std::string Bytes(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+
+}  // namespace
+
+AddressSpace::~AddressSpace() {
+  for (const auto& [base, allocation] : live_) {
+    munmap(allocation->host, MappedBytes(allocation->bytes));
+  }
+}
+
+Allocation* AddressSpace::Allocate(std::uint64_t bytes, std::string_view name, bool track_writes) {
+  if (next_ == 0) {
+    next_ = kGlobalBase;
+  }
+  constexpr std::uint64_t kLimit = kSharedWindow - kGlobalBase;
+  void* host = MAP_FAILED;
+  if (bytes < kLimit && next_ - kGlobalBase < kLimit - bytes) {
+    host = mmap(nullptr, MappedBytes(bytes), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  if (host == MAP_FAILED) {
+    throw BadInput(std::string(name), "the simulator cannot allocate " + Bytes(bytes),
+                   "use a smaller case or a machine with more memory");
+  }
+  auto allocation = std::make_unique<Allocation>();
+  allocation->base = next_;
+  allocation->bytes = bytes;
+  allocation->host = static_cast<std::byte*>(host);
+  allocation->name = name;
+  allocation->index = count_++;
+  if (track_writes) {
+    allocation->written = std::make_unique<ByteSet>(bytes);
+  }
+  next_ = (next_ + bytes + kGap + kAlignment - 1) / kAlignment * kAlignment;
+  Allocation* result = allocation.get();
+  live_[result->base] = std::move(allocation);
+  return result;
+}
+
+void AddressSpace::Free(std::uint64_t address) {
+  const auto found = live_.find(address);
+  if (found == live_.end()) {
+    throw BadInput(Hex(address), "is no allocation that could be freed", "free each buffer once");
+  }
+  freed_[address] = {found->second->bytes, found->second->name};
+  munmap(found->second->host, MappedBytes(found->second->bytes));
+  live_.erase(found);
+}
+
+Allocation* AddressSpace::Find(std::uint64_t address) const {
+  auto after = live_.upper_bound(address);
+  if (after == live_.begin()) {
+    return nullptr;
+  }
+  Allocation* candidate = std::prev(after)->second.get();
+  return address - candidate->base < candidate->bytes ? candidate : nullptr;
+}
+
+Allocation* AddressSpace::Require(std::uint64_t address, std::uint64_t bytes,
+                                  std::string_view action) const {
+  Allocation* allocation = Find(address);
+  if (allocation == nullptr || bytes > allocation->bytes - (address - allocation->base)) {
+    throw BadInput(std::string(action) + " of " + Bytes(bytes) + " at " + Hex(address),
+                   "is " + DescribeMiss(address, bytes), "check the buffer's size");
+  }
+  return allocation;
+}
+
+std::string AddressSpace::DescribeMiss(std::uint64_t address, std::uint64_t bytes) const {
+  const auto place = [](const std::string& name, std::uint64_t base, std::uint64_t size) {
+    return "`" + name + "` (" + Bytes(size) + " at " + Hex(base) + ")";
+  };
+  // Stale pointers first: an address that once was somebody's.
+  if (const auto after = freed_.upper_bound(address); after != freed_.begin()) {
+    const auto& [base, freed] = *std::prev(after);
+    if (address - base < freed.bytes) {
+      return "inside " + place(freed.name, base, freed.bytes) + ", which was freed";
+    }
+  }
+  const auto after = live_.upper_bound(address);
+  const Allocation* below = after == live_.begin() ? nullptr : std::prev(after)->second.get();
+  const Allocation* above = after == live_.end() ? nullptr : after->second.get();
+  const std::uint64_t past =
+      below == nullptr ? ~std::uint64_t{0} : address + bytes - (below->base + below->bytes);
+  const std::uint64_t before = above == nullptr ? ~std::uint64_t{0} : above->base - address;
+  if (below == nullptr && above == nullptr) {
+    return "in no allocation: there is none";
+  }
+  if (past <= before) {
+    return Bytes(past) + " past the end of " + place(below->name, below->base, below->bytes);
+  }
+  return Bytes(before) + " before the beginning of " +
+         place(above->name, above->base, above->bytes);
+}
+
+}  // namespace voltcheck::simulator

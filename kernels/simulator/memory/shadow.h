@@ -1,0 +1,52 @@
+#ifndef VOLTCHECK_KERNELS_SIMULATOR_MEMORY_SHADOW_H_
+#define VOLTCHECK_KERNELS_SIMULATOR_MEMORY_SHADOW_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace voltcheck::simulator {
+
+/// One bit per byte of some memory.
+class ByteSet {
+ public:
+  explicit ByteSet(std::uint64_t bytes) : words_((bytes + 63) / 64 + 1) {}
+
+  void Clear() { std::fill(words_.begin(), words_.end(), 0); }
+
+  void Add(std::uint64_t begin, std::uint64_t count) {
+    while (count != 0) {
+      const std::uint64_t bit = begin % 64;
+      const std::uint64_t n = std::min<std::uint64_t>(count, 64 - bit);
+      words_[begin / 64] |= Ones(n) << bit;
+      begin += n;
+      count -= n;
+    }
+  }
+  bool HasAll(std::uint64_t begin, std::uint64_t count) const {
+    return FirstMissing(begin, count) == count;
+  }
+  /// Offset from `begin` of the first byte that is not in the set, `count` when there is none.
+  std::uint64_t FirstMissing(std::uint64_t begin, std::uint64_t count) const {
+    for (std::uint64_t done = 0; done < count;) {
+      const std::uint64_t bit = (begin + done) % 64;
+      const std::uint64_t n = std::min<std::uint64_t>(count - done, 64 - bit);
+      const std::uint64_t missing = ~(words_[(begin + done) / 64] >> bit) & Ones(n);
+      if (missing != 0) {
+        return done + static_cast<std::uint64_t>(__builtin_ctzll(missing));
+      }
+      done += n;
+    }
+    return count;
+  }
+
+ private:
+  static std::uint64_t Ones(std::uint64_t n) {
+    return n == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
+  }
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace voltcheck::simulator
+
+#endif  // VOLTCHECK_KERNELS_SIMULATOR_MEMORY_SHADOW_H_

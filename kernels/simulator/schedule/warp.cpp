@@ -1,0 +1,280 @@
+// The run loop of a warp.
+#include "kernels/simulator/schedule/warp.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "kernels/simulator/schedule/block.h"
+
+namespace voltcheck::simulator {
+namespace {
+
+/// What a volatile access, atomic or sleep counts as, so that spinning uses up a slice quickly.
+constexpr std::int64_t kMessageCost = 64;
+/// A group's turn while other groups of the warp could run, too.
+constexpr std::int64_t kGroupTurn = 1024;
+/// More groups than this are not split further by the schedule.
+constexpr std::size_t kMostSplits = 6;
+
+template <typename Row, typename F>
+void FillRow(std::byte* rows, Row row, const F& value) {
+  std::uint32_t cells[kWarpSize];
+  for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
+    cells[lane] = value(lane);
+  }
+  std::memcpy(rows + RowOffset(row), cells, sizeof(cells));
+}
+
+std::size_t Chunks(std::uint64_t bytes) {
+  return static_cast<std::size_t>((bytes + sizeof(AlignedBytes) - 1) / sizeof(AlignedBytes));
+}
+
+}  // namespace
+
+void Warp::Start(const LaunchState& launch, Block& block, std::uint32_t index) {
+  launch_ = &launch;
+  program_ = launch.program;
+  block_ = &block;
+  index_ = index;
+  const std::uint32_t first_thread = index * kWarpSize;
+  const std::uint32_t count = std::min(kWarpSize, launch.threads() - first_thread);
+  alive_ = count == kWarpSize ? kFullMask : (1u << count) - 1;
+  first_lanes_ = alive_;
+
+  registers_.assign(Chunks(launch.entry->frame_bytes), AlignedBytes{});
+  scratch_.resize(Chunks(6 * kRow64Bytes));
+  rows_.resize(Chunks(kWarpRowBytes));
+  std::byte* rows = rows_[0].bytes;
+  const auto thread = [&](std::uint32_t lane) {
+    return CoordinatesOf(first_thread + lane, launch.block);
+  };
+  FillRow(rows, WarpRow::kTidX, [&](std::uint32_t lane) { return thread(lane).x; });
+  FillRow(rows, WarpRow::kTidY, [&](std::uint32_t lane) { return thread(lane).y; });
+  FillRow(rows, WarpRow::kTidZ, [&](std::uint32_t lane) { return thread(lane).z; });
+  FillRow(rows, WarpRow::kLaneid, [](std::uint32_t lane) { return lane; });
+  FillRow(rows, WarpRow::kWarpid, [&](std::uint32_t) { return index; });
+  FillRow(rows, WarpRow::kLanemaskEq, [](std::uint32_t lane) { return 1u << lane; });
+  FillRow(rows, WarpRow::kLanemaskLe, [](std::uint32_t lane) { return (2u << lane) - 1; });
+  FillRow(rows, WarpRow::kLanemaskLt, [](std::uint32_t lane) { return (1u << lane) - 1; });
+  FillRow(rows, WarpRow::kLanemaskGe, [](std::uint32_t lane) { return ~((1u << lane) - 1); });
+  FillRow(rows, WarpRow::kLanemaskGt, [](std::uint32_t lane) { return ~((2u << lane) - 1); });
+
+  context_ = block.MakeContext();
+  context_.warp = index;
+  context_.SetBase(RowBase::kWarp, rows);
+  context_.local = nullptr;
+  context_.local_bytes = 0;
+  context_.local_stride = 0;
+  local_.clear();
+  EnsureLocal(launch.entry->local_bytes);
+
+  LaneGroup group;
+  group.mask = alive_;
+  group.pc = launch.entry->begin;
+  group.function = static_cast<std::uint32_t>(launch.entry - program_->functions.data());
+  groups_.assign(1, group);
+  records_.clear();
+  turn_ = 0;
+  used_ = 0;
+  work_ = 0;
+  lane_instructions = 0;
+  warp_instructions = 0;
+  random_ =
+      ScheduleRandom(launch.options.schedule, block.index() * 1024 + index + (launch.number << 40));
+}
+
+std::byte* Warp::FrameOf(std::uint32_t depth) {
+  std::uint64_t offset = 0;
+  if (depth > 0) {
+    offset = launch_->entry->frame_bytes + std::uint64_t{depth - 1} * program_->call_frame_bytes;
+  }
+  return reinterpret_cast<std::byte*>(registers_.data()) + offset;
+}
+
+void Warp::EnsureRegisters(std::uint32_t depth) {
+  const std::size_t chunks =
+      Chunks(launch_->entry->frame_bytes) + std::size_t{depth} * Chunks(program_->call_frame_bytes);
+  if (registers_.size() < chunks) {
+    registers_.resize(chunks);
+  }
+}
+
+void Warp::EnsureLocal(std::uint64_t bytes) {
+  if (bytes > context_.local_stride) {
+    const std::uint64_t stride =
+        std::max<std::uint64_t>((bytes + 15) / 16 * 16, context_.local_stride * 2);
+    std::vector<std::byte> larger(stride * kWarpSize, Block::kPoison);
+    for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
+      std::copy_n(local_.begin() + static_cast<std::ptrdiff_t>(lane * context_.local_stride),
+                  context_.local_stride,
+                  larger.begin() + static_cast<std::ptrdiff_t>(lane * stride));
+    }
+    local_ = std::move(larger);
+    context_.local = local_.data();
+    context_.local_stride = stride;
+  }
+  context_.local_bytes = std::max(context_.local_bytes, bytes);
+}
+
+void Warp::Bind(const LaneGroup& group) {
+  context_.SetBase(RowBase::kFrame, FrameOf(group.depth()));
+}
+
+std::size_t Warp::NextReady() {
+  const std::size_t count = groups_.size();
+  if (count == 0) {
+    return count;
+  }
+  if (launch_->options.schedule != 0) {
+    turn_ = random_.Below(static_cast<std::uint32_t>(count));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t candidate = (turn_ + i) % count;
+    if (groups_[candidate].state == LaneGroup::State::kReady) {
+      turn_ = candidate + 1;
+      return candidate;
+    }
+  }
+  return count;
+}
+
+Warp::Stop Warp::Run(Allocation** site_cache, std::int64_t budget) {
+  context_.site_cache = site_cache;
+  used_ = 0;
+  while (true) {
+    if (alive_ == 0) {
+      return Stop::kFinished;
+    }
+    const std::size_t next = NextReady();
+    if (next == groups_.size()) {
+      if (ReleaseForSync()) {
+        continue;
+      }
+      const bool paused = std::any_of(groups_.begin(), groups_.end(), [](const LaneGroup& g) {
+        return g.state == LaneGroup::State::kPaused;
+      });
+      return paused ? Stop::kPaused : Stop::kBlocked;
+    }
+    if (used_ >= budget) {
+      return Stop::kSlice;
+    }
+    std::int64_t limit = budget;
+    const bool alone = groups_.size() == 1 && groups_[0].mask == alive_;
+    if (!alone) {
+      const std::int64_t turn = launch_->options.schedule == 0 ? kGroupTurn : 1 + random_.Below(64);
+      limit = std::min(budget, used_ + turn);
+    }
+    RunGroup(next, limit);
+    if (!alone) {
+      ReleaseSpunOut();
+    }
+  }
+}
+
+void Warp::RunGroup(std::size_t index, std::int64_t limit) {
+  const bool seeded = launch_->options.schedule != 0;
+  Bind(groups_[index]);
+  while (used_ < limit) {
+    LaneGroup& group = groups_[index];
+    if (group.pc == group.reconvergence && records_[group.record].depth == group.depth()) {
+      Park(index);
+      return;
+    }
+    const Instr& instr = program_->code[group.pc];
+    const std::uint64_t messages = context_.messages;
+    if (!instr.is_control()) {
+      const std::int32_t count = seeded ? ChooseSplit(group, instr.run) : instr.run;
+      ExecuteRun(&instr, count, group.mask);
+      group.pc += static_cast<std::uint32_t>(count);
+      used_ += count + kMessageCost * static_cast<std::int64_t>(context_.messages - messages);
+      if (count != instr.run) {
+        SplitRandomly(index);
+        return;
+      }
+      continue;
+    }
+    ++used_;
+    ++work_;
+    ++warp_instructions;
+    lane_instructions += static_cast<std::uint64_t>(std::popcount(group.mask));
+    const bool goes_on = Step(index, instr, program_->control[instr.control()]);
+    used_ += kMessageCost * static_cast<std::int64_t>(context_.messages - messages);
+    if (!goes_on) {
+      return;
+    }
+  }
+}
+
+void Warp::ExecuteRun(const Instr* instr, std::int32_t count, std::uint32_t mask) {
+  const Instr* at = instr;
+  const Instr* const end = instr + count;
+  std::uint64_t lanes = 0;
+  context_.clock = work_;
+  try {
+    for (; at != end; ++at) {
+      const std::uint32_t active =
+          mask & (*context_.Row<const std::uint32_t>(at->guard) ^ at->guard_flip);
+      context_.mask = active;
+      if (active == kFullMask) {
+        lanes += kWarpSize;
+        at->handler[1](context_, *at);
+      } else if (active != 0) {
+        lanes += static_cast<std::uint64_t>(std::popcount(active));
+        at->handler[0](context_, *at);
+      }
+    }
+  } catch (const Fault& fault) {
+    throw LocatedFault{fault, context_.PcOf(*at)};
+  }
+  lane_instructions += lanes;
+  warp_instructions += static_cast<std::uint64_t>(count);
+  work_ += static_cast<std::uint64_t>(count);
+}
+
+void Warp::ExecuteOne(const Instr& instr, std::uint32_t mask) {
+  context_.clock = work_;
+  context_.mask = mask;
+  try {
+    instr.handler[mask == kFullMask ? 1 : 0](context_, instr);
+  } catch (const Fault& fault) {
+    throw LocatedFault{fault, context_.PcOf(instr)};
+  }
+}
+
+std::int32_t Warp::ChooseSplit(const LaneGroup& group, std::int32_t count) {
+  if (groups_.size() >= kMostSplits || std::popcount(group.mask) < 2) {
+    return count;
+  }
+  // Only before an instruction that touches memory can other lanes tell when this one runs.
+  for (std::int32_t i = 1; i < count; ++i) {
+    if (program_->visible[group.pc + static_cast<std::uint32_t>(i)] != 0 && random_.Below(8) == 0) {
+      return i;
+    }
+  }
+  return count;
+}
+
+void Warp::SplitRandomly(std::size_t index) {
+  LaneGroup& group = groups_[index];
+  const auto chosen = static_cast<std::uint32_t>(random_.Next()) & group.mask;
+  if (chosen == 0 || chosen == group.mask) {
+    return;
+  }
+  // No record: the two meet where the group would have met others, or at the next .sync
+  // instruction.
+  LaneGroup other = group;
+  other.mask = chosen;
+  group.mask &= ~chosen;
+  groups_.push_back(std::move(other));
+}
+
+void Warp::Resume() {
+  for (LaneGroup& group : groups_) {
+    if (group.state == LaneGroup::State::kPaused) {
+      group.state = LaneGroup::State::kReady;
+    }
+  }
+}
+
+}  // namespace voltcheck::simulator

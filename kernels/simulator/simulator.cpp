@@ -1,0 +1,242 @@
+#include "kernels/simulator/simulator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fixtures/case/error.h"
+#include "kernels/simulator/loaded_module.h"
+#include "kernels/simulator/memory/address_space.h"
+#include "kernels/simulator/schedule/grid.h"
+#include "reference/arith/table_unit.h"
+
+namespace voltcheck::simulator {
+namespace {
+
+constexpr std::uint64_t kMostSharedBytes = 96 * 1024;  // of a block on a V100
+
+std::string NameOf(Numerics numerics) {
+  switch (numerics) {
+    case Numerics::kV100:
+      return "v100";
+    case Numerics::kSm75:
+      return "sm75";
+    case Numerics::kSm80Software:
+      return "sm80-software";
+    default:
+      return "sm90";
+  }
+}
+
+class Simulator final : public kernels::Device {
+ public:
+  explicit Simulator(const Options& options) : options_(options) {}
+
+  kernels::DeviceDescription Describe() const override {
+    kernels::DeviceDescription description;
+    description.kind = "simulator";
+    description.name = "simulated V100 (SM70)";
+    description.numerics = NameOf(options_.numerics);
+    description.code = "ptx";
+    description.tables = arith::TableUnitChip();
+    return description;
+  }
+
+  kernels::DeviceAddress Allocate(std::size_t bytes, std::string_view name) override {
+    return global_.Allocate(bytes, name, options_.checks.uninitialised)->base;
+  }
+  void Free(kernels::DeviceAddress address) override { global_.Free(address); }
+
+  void CopyToDevice(kernels::DeviceAddress to, std::span<const std::byte> from) override {
+    if (!from.empty()) {
+      std::memcpy(Written(to, from.size(), "copy to the device"), from.data(), from.size());
+    }
+  }
+  void CopyFromDevice(std::span<std::byte> to, kernels::DeviceAddress from) override {
+    if (!to.empty()) {
+      const Allocation* source = global_.Require(from, to.size(), "copy from the device");
+      std::memcpy(to.data(), source->host + (from - source->base), to.size());
+    }
+  }
+  void Fill(kernels::DeviceAddress to, std::byte value, std::size_t bytes) override {
+    if (bytes != 0) {
+      std::memset(Written(to, bytes, "fill"), static_cast<int>(value), bytes);
+    }
+  }
+
+  std::uint32_t LoadModule(const kernels::ModuleImage& image) override {
+    modules_.push_back(LoadPtx(image.name, image.ptx, global_, options_.checks.uninitialised));
+    return static_cast<std::uint32_t>(modules_.size() - 1);
+  }
+  kernels::KernelHandle FindKernel(std::uint32_t module, std::string_view name) override {
+    const Program& program = *modules_.at(module).program;
+    for (std::uint32_t f = 0; f < program.functions.size(); ++f) {
+      if (program.functions[f].entry && program.functions[f].name == name) {
+        return {module, f};
+      }
+    }
+    std::string known;
+    for (const std::string& other : KernelNames(module)) {
+      known += (known.empty() ? "" : ", ") + other;
+    }
+    throw BadInput(program.file, "has no kernel " + std::string(name), "it has: " + known);
+  }
+  std::vector<std::string> KernelNames(std::uint32_t module) const override {
+    std::vector<std::string> names;
+    for (const FunctionCode& function : modules_.at(module).program->functions) {
+      if (function.entry) {
+        names.push_back(function.name);
+      }
+    }
+    return names;
+  }
+  std::vector<kernels::KernelParameter> Parameters(kernels::KernelHandle kernel) const override {
+    std::vector<kernels::KernelParameter> parameters;
+    for (const ParameterSlot& slot : Code(kernel).parameters) {
+      parameters.push_back({slot.bytes, slot.alignment});
+    }
+    return parameters;
+  }
+
+  void Run(const kernels::Launch& launch) override {
+    LaunchState state = Prepare(launch);
+    if (faulted_) {
+      return;  // like a GPU's context, which is lost after a fault
+    }
+    GridResult result = RunGrid(state);
+    for (kernels::Finding& finding : result.findings.Summary()) {
+      findings_.push_back(std::move(finding));
+    }
+    counters_.lane_instructions += result.counters.lane_instructions;
+    counters_.warp_instructions += result.counters.warp_instructions;
+    counters_.mma += result.counters.mma;
+    counters_.bank_conflicts += result.counters.bank_conflicts;
+    counters_.global_sectors += result.counters.global_sectors;
+    faulted_ |= result.faulted;
+  }
+
+  std::unique_ptr<kernels::LaunchSequence> Capture(
+      std::span<const kernels::Launch> launches) override {
+    for (const kernels::Launch& launch : launches) {
+      Check(launch);
+    }
+    return std::make_unique<Sequence>(*this, launches);
+  }
+  void Synchronize() override {}
+
+  bool faulted() const override { return faulted_; }
+  std::vector<kernels::Finding> TakeFindings() override { return std::exchange(findings_, {}); }
+  kernels::Counters TakeCounters() override { return std::exchange(counters_, {}); }
+
+ private:
+  class Sequence final : public kernels::LaunchSequence {
+   public:
+    Sequence(Simulator& simulator, std::span<const kernels::Launch> launches)
+        : simulator_(simulator), launches_(launches.begin(), launches.end()) {}
+    void Replay() override {
+      for (const kernels::Launch& launch : launches_) {
+        simulator_.Run(launch);
+      }
+    }
+
+   private:
+    Simulator& simulator_;
+    std::vector<kernels::Launch> launches_;
+  };
+
+  const FunctionCode& Code(kernels::KernelHandle kernel) const {
+    return modules_.at(kernel.module).program->functions.at(kernel.kernel);
+  }
+
+  std::byte* Written(std::uint64_t address, std::uint64_t bytes, std::string_view action) {
+    Allocation* target = global_.Require(address, bytes, action);
+    if (target->written != nullptr) {
+      target->written->Add(address - target->base, bytes);
+    }
+    return target->host + (address - target->base);
+  }
+
+  /// Throws Error (status 2) when the launch does not fit the kernel.
+  void Check(const kernels::Launch& launch) const {
+    const FunctionCode& code = Code(launch.kernel);
+    const std::string where = "launch of " + code.name;
+    const kernels::Dim3& grid = launch.grid;
+    const kernels::Dim3& block = launch.block;
+    if (grid.count() == 0 || grid.y > 65535 || grid.z > 65535 || grid.x > 0x7fffffffu) {
+      throw BadInput(where, "the grid is empty or too large", "at most 2^31-1 x 65535 x 65535");
+    }
+    const std::uint64_t threads = block.count();
+    if (threads == 0 || threads > 1024 || block.z > 64) {
+      throw BadInput(where, "a block has " + std::to_string(threads) + " threads",
+                     "1 to 1024 are possible, z at most 64");
+    }
+    if (code.max_threads != 0 && threads > code.max_threads) {
+      throw BadInput(where, std::to_string(threads) + " threads per block",
+                     "the kernel was compiled for at most " + std::to_string(code.max_threads));
+    }
+    if (code.required_threads[0] != 0 &&
+        (block.x != code.required_threads[0] || block.y != std::max(1u, code.required_threads[1]) ||
+         block.z != std::max(1u, code.required_threads[2]))) {
+      throw BadInput(where, "the block has another shape than the kernel requires",
+                     "see .reqntid in its PTX");
+    }
+    const std::uint64_t shared =
+        std::uint64_t{code.static_shared_bytes} + launch.dynamic_shared_bytes;
+    if (shared > kMostSharedBytes) {
+      throw BadInput(where, "needs " + std::to_string(shared) + " bytes of shared memory",
+                     "a block has at most 98304");
+    }
+    if (launch.arguments.size() != code.parameters.size()) {
+      throw BadInput(where, std::to_string(launch.arguments.size()) + " arguments",
+                     "the kernel has " + std::to_string(code.parameters.size()));
+    }
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      if (launch.arguments[i].size() != code.parameters[i].bytes) {
+        throw BadInput(where,
+                       "argument " + std::to_string(i) + " has " +
+                           std::to_string(launch.arguments[i].size()) + " bytes",
+                       "the kernel declares " + std::to_string(code.parameters[i].bytes));
+      }
+    }
+  }
+
+  LaunchState Prepare(const kernels::Launch& launch) {
+    Check(launch);
+    LoadedModule& module = modules_.at(launch.kernel.module);
+    LaunchState state;
+    state.program = module.program.get();
+    state.entry = &Code(launch.kernel);
+    state.grid = launch.grid;
+    state.block = launch.block;
+    state.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    state.parameters.resize(state.entry->parameter_bytes);
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      std::copy(launch.arguments[i].begin(), launch.arguments[i].end(),
+                state.parameters.begin() +
+                    static_cast<std::ptrdiff_t>(state.entry->parameters[i].offset));
+    }
+    state.constants = module.const_window();
+    state.global = &global_;
+    state.options = options_;
+    state.number = launches_++;
+    return state;
+  }
+
+  Options options_;
+  AddressSpace global_;
+  std::vector<LoadedModule> modules_;
+  std::vector<kernels::Finding> findings_;
+  kernels::Counters counters_;
+  std::uint64_t launches_ = 0;
+  bool faulted_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<kernels::Device> MakeSimulator(const Options& options) {
+  return std::make_unique<Simulator>(options);
+}
+
+}  // namespace voltcheck::simulator
