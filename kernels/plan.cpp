@@ -206,7 +206,7 @@ class Planner {
     part.metadata = c_.metadata;
     part.group = shape_.group;
     part.slots = slots_;
-    part.experts = shape_.experts;
+    part.segments = c_.path == Path::kDense ? shape_.experts : slots_;
     part.offsets = "offsets";
     part.segment_expert = "segment_expert";
     if (c_.path == Path::kM1) {

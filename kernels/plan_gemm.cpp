@@ -19,7 +19,7 @@ void AddGemm(const GemmPart& part, Plan& plan) {
   const Tile& tile = part.tactic.tile;
   // A launch over all segments has room for every way of cutting the rows into segments; a launch
   // for one segment has room for all rows in it (sm70/segments.cuh).
-  const int row_tiles = part.schedule == Schedule::kOffsets ? part.slots / tile.m + part.slots
+  const int row_tiles = part.schedule == Schedule::kOffsets ? part.slots / tile.m + part.segments
                                                             : (part.slots + tile.m - 1) / tile.m;
   const Dim3 grid{static_cast<std::uint32_t>(row_tiles), BlocksFor(part.n, tile.n),
                   static_cast<std::uint32_t>(part.tactic.splits)};
@@ -40,7 +40,6 @@ void AddGemm(const GemmPart& part, Plan& plan) {
   }
 
   const bool dense = part.schedule == Schedule::kExperts;
-  const std::int32_t segments = dense ? part.experts : part.slots;
   const std::int32_t out_stride = part.fuse_silu ? part.n / 2 : part.n;
   const auto launch = [&](std::int32_t segment) {
     plan.launches.push_back(
@@ -53,14 +52,14 @@ void AddGemm(const GemmPart& part, Plan& plan) {
           part.gather ? PlanArgument(At("row_token")) : PlanArgument(kNull), At(part.offsets),
           dense ? PlanArgument(kNull) : PlanArgument(At(part.segment_expert)),
           At(part.name + ".weight_table"), At(part.name + ".metadata_table"), partials, locks,
-          segments, segment, part.k, part.n, part.tactic.splits,
+          part.segments, segment, part.k, part.n, part.tactic.splits,
           static_cast<std::int32_t>(part.fuse_silu)}});
   };
   if (part.schedule == Schedule::kOffsets) {
     launch(-1);
     return;
   }
-  for (std::int32_t segment = 0; segment < segments; ++segment) {
+  for (std::int32_t segment = 0; segment < part.segments; ++segment) {
     launch(segment);
   }
 }

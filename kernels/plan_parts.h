@@ -60,8 +60,8 @@ struct GemmPart {
   Tactic tactic;
   Metadata metadata = Metadata::k4Byte;
   int k = 0, n = 0, group = 0;
-  int slots = 0;
-  int experts = 0;
+  int slots = 0;     ///< rows, of which the last ones may belong to no segment
+  int segments = 0;  ///< segments, or experts for kExperts
   std::string input;
   std::string output;
   std::string offsets;         ///< buffer of segment offsets
