@@ -9,8 +9,8 @@
 
 namespace voltcheck::verify {
 
-/// A record whose values follow from `index`, so that a reader can say what it must find. Every fifth one
-/// failed in W2, with a finding and a 2 x 3 window at (7, 11).
+/// A record whose values follow from `index`, so that a reader can say what it must find. Every
+/// fifth one failed in W2, with a finding and a 2 x 3 window at (7, 11).
 inline CaseRecord SyntheticRecord(int index) {
   CaseRecord r;
   r.c = ParseDescriptor("t=" + std::to_string(1 + index % 9) + ",seed=" + std::to_string(index));
@@ -43,8 +43,14 @@ inline CaseRecord SyntheticRecord(int index) {
     finding.line = 17;
     finding.thread = {31, 0, 0};
     r.findings.push_back(finding);
-    r.failures.push_back({Stage::kW2, 2, 3, 7, 11, {0x3C00, 0x4000, 0xC000, 0, 0x7C00, 0x0001},
-                          {1, 2, -2, 0, 3, 0}, {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}});
+    r.failures.push_back({Stage::kW2,
+                          2,
+                          3,
+                          7,
+                          11,
+                          {0x3C00, 0x4000, 0xC000, 0, 0x7C00, 0x0001},
+                          {1, 2, -2, 0, 3, 0},
+                          {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}});
   }
   return r;
 }

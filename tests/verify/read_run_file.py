@@ -1,0 +1,94 @@
+"""Reads a run file of synthetic records (tests/verify/synthetic_record.h) with h5py and with xarray.
+
+usage: read_run_file.py FILE CASES
+"""
+
+import sys
+
+import h5py
+import numpy
+import xarray
+
+STAGES = ("w13", "silu", "w2", "output")
+COMPARISONS = ("own", "end_to_end", "reference")
+
+
+def every_dataset(group):
+    found = []
+    group.visititems(lambda name, item: found.append(item) if isinstance(item, h5py.Dataset) else None)
+    return found
+
+
+def check_h5py(path, cases):
+    with h5py.File(path, "r") as run:
+        assert run.attrs["schema"] == "voltcheck.run/1", run.attrs["schema"]
+        assert isinstance(run.attrs["commit"], str)
+        assert run.attrs["arguments"] == "gate --suite synthetic --seed 7"
+        assert run.attrs["seed"] == 7 and run.attrs["cases"] == cases and run.attrs["complete"] == 1
+
+        descriptors = run["cases/descriptor"].asstr()[:]
+        assert len(descriptors) == cases and isinstance(descriptors[3], str)
+        assert descriptors[3].endswith("seed=3"), descriptors[3]
+        assert run["cases/reason"].asstr()[4] == "w2: \u00b5 over budget"
+        assert run["cases/verdict"].asstr()[4] == "failed" and run["cases/verdict"].asstr()[5] == "passed"
+        assert (run["cases/tokens"][:] == 1 + numpy.arange(cases) % 9).all()
+        assert (run["cases/slots"][:] == 4 * run["cases/tokens"][:]).all()
+        assert run["cases/w13_tile"].asstr()[0] and (run["cases/w13_splits"][:] == 1).all()
+        assert (run["counters/mma"][:] == 3 * numpy.arange(cases)).all()
+
+        for stage in STAGES:
+            for comparison in COMPARISONS:
+                group = run[f"metrics/{stage}/{comparison}"]
+                assert group["rms"].dtype == numpy.float32
+                assert (group["rms"][:] == numpy.float32(0.25) * numpy.arange(cases)).all()
+                assert (group["max_abs_row"][:] == numpy.arange(cases)).all()
+                assert ("use_p99" in group) == (comparison != "reference")
+                histogram = run[f"histograms/{stage}/{comparison}"]
+                assert histogram.shape == (cases, 18)
+                assert (histogram[:, 0] == 99).all() and (histogram[:, 17] == 1).all()
+        assert list(run["histograms/ulp"][:5]) == [0, 1, 2, 4, 8]
+
+        failed = numpy.arange(cases)[4::5]
+        assert (run["findings/case"][:] == failed).all()
+        assert (run["findings/line"][:] == 17).all() and (run["findings/thread_x"][:] == 31).all()
+        assert run["findings/checker"].asstr()[0] == "race"
+        assert sorted(map(int, run["failures"])) == list(failed)
+        got = run["failures/4/w2/got"]
+        assert got.dtype == numpy.float16
+        assert got[0, 2] == -2 and numpy.isinf(got[1, 1]) and got[1, 2] == numpy.float16(2**-24)
+        assert run["failures/4/w2/want"].dtype == numpy.float64
+
+        rows = 0
+        for dataset in every_dataset(run):
+            assert isinstance(dataset.attrs["long_name"], str) and dataset.attrs["long_name"], dataset.name
+            if dataset.dtype.kind in "fiu" and not dataset.is_scale:
+                assert isinstance(dataset.attrs["units"], str), dataset.name
+            if not dataset.is_scale:
+                for dimension in dataset.dims:
+                    assert len(dimension) == 1, f"{dataset.name} has a dimension without a scale"
+            rows += dataset.name.startswith(("/cases/", "/metrics/")) and len(dataset) == cases
+        assert rows > 200, rows
+
+
+def check_xarray(path, cases):
+    def opened(group):
+        return xarray.open_dataset(path, group=group, engine="h5netcdf")
+
+    with opened("/") as root:
+        assert root.attrs["schema"] == "voltcheck.run/1" and root.sizes["case"] == cases
+    with opened("/cases") as group:
+        assert group.descriptor.dims == ("case",) and str(group.verdict[4].values) == "failed"
+    with opened("/metrics/w2/own") as group:
+        assert float(group.rms[2]) == 0.5 and group.rms.attrs["units"] == "1"
+    with opened("/histograms/w13") as group:
+        assert group.own.dims == ("case", "ulp")
+    with opened("/findings") as group:
+        assert group.message.dims == ("finding",)
+    with opened("/failures/4/w2") as group:
+        assert group.got.dims == ("row", "col") and list(group.row.values) == [7, 8]
+        assert list(group.col.values) == [11, 12, 13] and group.got.dtype == numpy.float16
+
+
+if __name__ == "__main__":
+    check_h5py(sys.argv[1], int(sys.argv[2]))
+    check_xarray(sys.argv[1], int(sys.argv[2]))
