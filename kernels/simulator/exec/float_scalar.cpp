@@ -119,6 +119,28 @@ void AppendClass(OpList& list, const std::string& type, const std::string& kind)
   list.push_back(ScalarEntry<C::CopySign>("copysign." + type, kind + "=" + kind + kind));
 }
 
+// Approximate division as ptxas 11.8 builds it for sm_70 (read from its machine code): the
+// reciprocal unit, which knows no subnormals, then a multiplication; scaling keeps the operand in
+// the unit's range.
+constexpr float kSmallestNormal = 0x1p-126f;
+constexpr float kLargestForReciprocal = 0x1p126f;
+
+float DivApproxFtz(float a, float b) { return arith::RcpApproxFtz(b) * a; }
+float DivApprox(float a, float b) {
+  const float scale = std::fabs(b) < kSmallestNormal ? 0x1p24f : 1.0f;
+  return arith::RcpApproxFtz(b * scale) * (a * scale);
+}
+float DivFullFtz(float a, float b) {
+  const float scale = std::fabs(b) > kLargestForReciprocal ? 0.25f : 1.0f;
+  return arith::RcpApproxFtz(b * scale) * FlushSubnormal(a * scale);
+}
+float DivFull(float a, float b) {
+  const float scale = std::fabs(b) > kLargestForReciprocal ? 0.25f
+                      : std::fabs(b) < kSmallestNormal     ? 0x1p24f
+                                                           : 1.0f;
+  return arith::RcpApproxFtz(b * scale) * (a * scale);
+}
+
 }  // namespace
 
 void AppendFloatScalarOps(OpList& list) {
@@ -127,6 +149,10 @@ void AppendFloatScalarOps(OpList& list) {
   AppendRounding<Rounding::kUp>(list, "rp");
   AppendClass<Class<float, std::uint32_t, 23>>(list, "f32", "w");
   AppendClass<Class<double, std::uint64_t, 52>>(list, "f64", "x");
+  list.push_back(ScalarEntry<Binary<DivApprox, false, false>>("div.approx.f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<DivApproxFtz, true, false>>("div.approx.ftz.f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<DivFull, false, false>>("div.full.f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<DivFullFtz, true, false>>("div.full.ftz.f32", "w=ww"));
   list.push_back(ScalarEntry<arith::Ex2ApproxFtz>("ex2.approx.ftz.f32", "w=w"));
   list.push_back(ScalarEntry<arith::Ex2Approx>("ex2.approx.f32", "w=w"));
   list.push_back(ScalarEntry<arith::RcpApproxFtz>("rcp.approx.ftz.f32", "w=w"));

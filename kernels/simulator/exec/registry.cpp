@@ -12,7 +12,6 @@ OpRegistry::OpRegistry() {
   AppendFloatOps(list);
   AppendFloatScalarOps(list);
   AppendHalfOps(list);
-  AppendHalfScalarOps(list);
   AppendCompareOps(list);
   AppendConvertOps(list);
   AppendConvertScalarOps(list);

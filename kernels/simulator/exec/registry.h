@@ -40,7 +40,6 @@ void AppendIntegerScalarOps(OpList& list);
 void AppendFloatOps(OpList& list);
 void AppendFloatScalarOps(OpList& list);
 void AppendHalfOps(OpList& list);
-void AppendHalfScalarOps(OpList& list);
 void AppendCompareOps(OpList& list);
 void AppendConvertOps(OpList& list);
 void AppendConvertScalarOps(OpList& list);
