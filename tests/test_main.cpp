@@ -1,6 +1,6 @@
-// Entry point of every test program. RapidCheck draws its seed from the random device unless it is told
-// one, and with `reproduce=` in RC_PARAMS every other property passes without running: both would make a
-// green run mean nothing.
+// Entry point of every test program. RapidCheck draws its seed from the random device unless it is
+// told one, and with `reproduce=` in RC_PARAMS every other property passes without running: both
+// would make a green run mean nothing.
 #include <gtest/gtest.h>
 
 #include <cstdio>
