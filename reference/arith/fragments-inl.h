@@ -16,16 +16,16 @@ namespace voltcheck::arith::HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// The factors that the outputs of one accumulator register need, lane by lane, for each k.
+/// The B factors that the outputs of one accumulator register need, lane by lane, for each k.
 ///
 /// With fp32 outputs register i of lane l = (t, h) holds row (l & 1) + (i & 2) + 4h and column
 /// (i & 4) + (l & 2) + (i & 1): two kinds of A rows, by i & 2, and four of B columns, by i & 5.
 /// With fp16 outputs it is row t + 4h and column i: one kind of A rows and eight of B columns.
 /// Columns are the same for both halves of the warp, so 16 lanes of them suffice.
-template <int kKinds, int kWidth>
-struct Factors {
-  alignas(64) float value[kKinds][4][kWidth];
-  alignas(64) std::int32_t exponent[kKinds][4][kWidth];
+template <int kKinds>
+struct Columns {
+  alignas(64) float value[kKinds][4][16];
+  alignas(64) std::int32_t exponent[kKinds][4][16];
 
   HWY_INLINE void Set(int kind, int k, std::size_t lane, const Factor& factor) {
     hn::Store(factor.value, DF(), &value[kind][k][lane]);
@@ -33,31 +33,13 @@ struct Factors {
   }
   HWY_INLINE void Get(int kind, std::size_t lane, Factor (&factors)[4]) const {
     for (int k = 0; k < 4; ++k) {
-      factors[k] = {hn::Load(DF(), &value[kind][k][lane]),
-                    hn::Load(DI(), &exponent[kind][k][lane])};
+      factors[k].value = hn::Load(DF(), &value[kind][k][lane]);
+      factors[k].exponent = hn::Load(DI(), &exponent[kind][k][lane]);
     }
-  }
-  HWY_INLINE void GetValues(int kind, std::size_t lane, VF (&values)[4]) const {
-    for (int k = 0; k < 4; ++k) values[k] = hn::Load(DF(), &value[kind][k][lane]);
-  }
-  /// Bit l is set where the factors of lane l are zero for every k.
-  HWY_INLINE std::uint32_t ZeroLanes(int kind) const {
-    std::uint32_t lanes = 0;
-    for (std::size_t lane = 0; lane < kWidth; lane += kLanes) {
-      VI all = hn::Load(DI(), &exponent[kind][0][lane]);
-      for (int k = 1; k < 4; ++k) all = hn::Max(all, hn::Load(DI(), &exponent[kind][k][lane]));
-      std::uint8_t bits[8] = {};
-      hn::StoreMaskBits(DI(), hn::Lt(all, hn::Set(DI(), kBelowAnyExponent)), bits);
-      lanes |= (bits[0] | static_cast<std::uint32_t>(bits[1]) << 8) << lane;
-    }
-    return lanes;
   }
 };
-
-using FloatRows = Factors<2, 32>;
-using FloatColumns = Factors<4, 16>;
-using HalfRows = Factors<1, 32>;
-using HalfColumns = Factors<8, 16>;
+using FloatColumns = Columns<4>;
+using HalfColumns = Columns<8>;
 
 // Shuffles inside groups of four lanes (the four lanes of a product that share h).
 
@@ -114,41 +96,37 @@ HWY_INLINE void LoadElements(const std::uint32_t* const* rows, std::size_t lane,
   }
 }
 
-HWY_INLINE void ExpandRows(MmaLayout layout, const Factor (&e)[4], std::size_t lane,
-                           FloatRows& rows) {
+/// The A factors of the fp32 outputs i with (i & 2) == 2 * kind, from the elements of the fragment.
+HWY_INLINE void RowsOfFloats(MmaLayout layout, const Factor (&e)[4], int kind, Factor (&rows)[4]) {
   if (layout == MmaLayout::kRow) {  // lane t: row t, element k
-    for (int k = 0; k < 4; ++k) {
-      rows.Set(0, k, lane, JoinLow(e[k], e[k]));
-      rows.Set(1, k, lane, JoinHigh(e[k], e[k]));
-    }
+    for (int k = 0; k < 4; ++k) rows[k] = kind == 0 ? JoinLow(e[k], e[k]) : JoinHigh(e[k], e[k]);
     return;
   }
-  for (int kind = 0; kind < 2; ++kind) {  // lane k, element of the row
-    const Factor low = ZipLow(e[2 * kind], e[2 * kind + 1]);
-    const Factor high = ZipHigh(e[2 * kind], e[2 * kind + 1]);
-    rows.Set(kind, 0, lane, JoinLow(low, low));
-    rows.Set(kind, 1, lane, JoinHigh(low, low));
-    rows.Set(kind, 2, lane, JoinLow(high, high));
-    rows.Set(kind, 3, lane, JoinHigh(high, high));
-  }
+  const Factor low = ZipLow(e[2 * kind], e[2 * kind + 1]);  // lane k, element of the row
+  const Factor high = ZipHigh(e[2 * kind], e[2 * kind + 1]);
+  rows[0] = JoinLow(low, low);
+  rows[1] = JoinHigh(low, low);
+  rows[2] = JoinLow(high, high);
+  rows[3] = JoinHigh(high, high);
 }
 
-HWY_INLINE void ExpandRows(MmaLayout layout, const Factor (&e)[4], std::size_t lane,
-                           HalfRows& rows) {
+/// The A factors of the fp16 outputs.
+HWY_INLINE void RowsOfHalves(MmaLayout layout, const Factor (&e)[4], Factor (&rows)[4]) {
   if (layout == MmaLayout::kRow) {
-    for (int k = 0; k < 4; ++k) rows.Set(0, k, lane, e[k]);
+    for (int k = 0; k < 4; ++k) rows[k] = e[k];
     return;
   }
-  rows.Set(0, 0, lane, JoinLow(ZipLow(e[0], e[1]), ZipLow(e[2], e[3])));
-  rows.Set(0, 1, lane, JoinHigh(ZipLow(e[0], e[1]), ZipLow(e[2], e[3])));
-  rows.Set(0, 2, lane, JoinLow(ZipHigh(e[0], e[1]), ZipHigh(e[2], e[3])));
-  rows.Set(0, 3, lane, JoinHigh(ZipHigh(e[0], e[1]), ZipHigh(e[2], e[3])));
+  rows[0] = JoinLow(ZipLow(e[0], e[1]), ZipLow(e[2], e[3]));
+  rows[1] = JoinHigh(ZipLow(e[0], e[1]), ZipLow(e[2], e[3]));
+  rows[2] = JoinLow(ZipHigh(e[0], e[1]), ZipHigh(e[2], e[3]));
+  rows[3] = JoinHigh(ZipHigh(e[0], e[1]), ZipHigh(e[2], e[3]));
 }
 
 /// `h` is the half of the warp that holds these columns (4h and up).
-HWY_INLINE void ExpandColumns(MmaLayout layout, const Factor (&e)[4], int h, std::size_t lane,
+template <MmaLayout kLayout>
+HWY_INLINE void ExpandColumns(const Factor (&e)[4], int h, std::size_t lane,
                               FloatColumns& columns) {
-  if (layout == MmaLayout::kCol) {  // lane t: column t, element k
+  if (kLayout == MmaLayout::kCol) {  // lane t: column t, element k
     for (int k = 0; k < 4; ++k) {
       columns.Set(2 * h, k, lane, RepeatEven(e[k]));
       columns.Set(2 * h + 1, k, lane, RepeatOdd(e[k]));
@@ -165,43 +143,49 @@ HWY_INLINE void ExpandColumns(MmaLayout layout, const Factor (&e)[4], int h, std
   }
 }
 
-HWY_INLINE void ExpandColumns(MmaLayout layout, const Factor (&e)[4], int h, std::size_t lane,
-                              HalfColumns& columns) {
-  if (layout == MmaLayout::kCol) {
-    for (int k = 0; k < 4; ++k) {
-      columns.Set(4 * h, k, lane, Repeat<0>(e[k]));
-      columns.Set(4 * h + 1, k, lane, Repeat<1>(e[k]));
-      columns.Set(4 * h + 2, k, lane, Repeat<2>(e[k]));
-      columns.Set(4 * h + 3, k, lane, Repeat<3>(e[k]));
-    }
-    return;
-  }
+template <MmaLayout kLayout>
+HWY_INLINE void ExpandColumns(const Factor (&e)[4], int h, std::size_t lane, HalfColumns& columns) {
   for (int i = 0; i < 4; ++i) {
-    columns.Set(4 * h + i, 0, lane, Repeat<0>(e[i]));
-    columns.Set(4 * h + i, 1, lane, Repeat<1>(e[i]));
-    columns.Set(4 * h + i, 2, lane, Repeat<2>(e[i]));
-    columns.Set(4 * h + i, 3, lane, Repeat<3>(e[i]));
+    if (kLayout == MmaLayout::kCol) {  // here i is k, and the lane is the column
+      columns.Set(4 * h, i, lane, Repeat<0>(e[i]));
+      columns.Set(4 * h + 1, i, lane, Repeat<1>(e[i]));
+      columns.Set(4 * h + 2, i, lane, Repeat<2>(e[i]));
+      columns.Set(4 * h + 3, i, lane, Repeat<3>(e[i]));
+    } else {
+      columns.Set(4 * h + i, 0, lane, Repeat<0>(e[i]));
+      columns.Set(4 * h + i, 1, lane, Repeat<1>(e[i]));
+      columns.Set(4 * h + i, 2, lane, Repeat<2>(e[i]));
+      columns.Set(4 * h + i, 3, lane, Repeat<3>(e[i]));
+    }
   }
 }
 
-/// Decodes both fragments. Returns whether one holds a NaN or Inf.
-template <class Rows, class Columns>
-HWY_INLINE bool ExpandFragments(const WarpMmaForm& form, const std::uint32_t* const* a,
-                                const std::uint32_t* const* b, Rows& rows, Columns& columns) {
-  Decoder decoder;
+/// The elements of the A fragment in the lanes from `lane` on.
+HWY_INLINE void LoadRows(const std::uint32_t* const* a, std::size_t lane, Factor (&elements)[4]) {
   VU halves[4];
-  Factor elements[4];
+  LoadElements(a, lane, halves);
+  for (int i = 0; i < 4; ++i) elements[i] = DecodeA(halves[i]);
+}
+
+template <MmaLayout kLayout, class ColumnsOf>
+HWY_NOINLINE void LoadColumns(const std::uint32_t* const* b, ColumnsOf& columns) {
+#pragma GCC unroll 4
   for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-    LoadElements(a, lane, halves);
-    for (int i = 0; i < 4; ++i) elements[i] = decoder.A(halves[i]);
-    ExpandRows(form.a, elements, lane, rows);
-  }
-  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    VU halves[4];
+    Factor elements[4];
     LoadElements(b, lane, halves);
-    for (int i = 0; i < 4; ++i) elements[i] = decoder.B(halves[i]);
-    ExpandColumns(form.b, elements, static_cast<int>(lane / 16), lane % 16, columns);
+    for (int i = 0; i < 4; ++i) elements[i] = DecodeB(halves[i]);
+    ExpandColumns<kLayout>(elements, static_cast<int>(lane / 16), lane % 16, columns);
   }
-  return decoder.SawSpecial();
+}
+
+template <class ColumnsOf>
+HWY_INLINE void LoadColumns(MmaLayout layout, const std::uint32_t* const* b, ColumnsOf& columns) {
+  if (layout == MmaLayout::kCol) {
+    LoadColumns<MmaLayout::kCol>(b, columns);
+  } else {
+    LoadColumns<MmaLayout::kRow>(b, columns);
+  }
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR

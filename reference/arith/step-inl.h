@@ -41,7 +41,6 @@ inline constexpr std::int32_t kExponentMask = 0x7F800000;
 inline constexpr std::int32_t kBias = 127 << 23;
 inline constexpr std::int32_t kSmallestExponent = kBias - (14 << 23);
 /// Exponents of a zero factor: every sum with them is negative and none wraps.
-inline constexpr std::int32_t kBelowAnyExponent = -(15 << 23);
 inline constexpr std::int32_t kZeroA = -200'000'000;
 inline constexpr std::int32_t kZeroB = -1'300'000'000;
 
@@ -51,7 +50,7 @@ struct Factor {
   VI exponent;  ///< kZeroA or kZeroB where the value is 0
 };
 
-/// fp32 values of the halves in the low 16 bits of each lane; the high bits are 0.
+/// fp32 values of the finite halves in the low 16 bits of each lane; the high bits are 0.
 HWY_INLINE VF ValueOfHalf(VU half) {
 #if HWY_TARGET <= HWY_AVX2
   const hn::Rebind<hwy::float16_t, DF> d16;
@@ -66,22 +65,19 @@ HWY_INLINE VF ValueOfHalf(VU half) {
   const VU normal = hn::Add(moved, hn::Set(du, 112U << 23));
   const VF subnormal =
       hn::Sub(hn::BitCast(DF(), hn::Add(moved, hn::Set(du, 113U << 23))), hn::Set(DF(), 0x1p-14F));
-  const VU special = hn::Or(moved, hn::Set(du, 0x7F800000U));
   const VI signed_magnitude = hn::BitCast(DI(), magnitude);
   const auto is_subnormal = hn::RebindMask(DF(), hn::Lt(signed_magnitude, hn::Set(DI(), 0x400)));
-  const auto is_special = hn::RebindMask(DF(), hn::Gt(signed_magnitude, hn::Set(DI(), 0x7BFF)));
-  const VF finite = hn::IfThenElse(is_subnormal, subnormal, hn::BitCast(DF(), normal));
-  const VF value = hn::IfThenElse(is_special, hn::BitCast(DF(), special), finite);
+  const VF value = hn::IfThenElse(is_subnormal, subnormal, hn::BitCast(DF(), normal));
   return hn::Or(value, hn::BitCast(DF(), sign));
 #endif
 }
 
-/// The half nearest (ties to even) to each fp32 value, in the low 16 bits; NaN gives 0x7FFF.
+/// The half nearest (ties to even) to each fp32 value that is not NaN, in the low 16 bits.
 HWY_INLINE VU HalfOfValue(VF value) {
   const DU du;
 #if HWY_TARGET <= HWY_AVX2
   const hn::Rebind<hwy::float16_t, DF> d16;
-  const VU half = hn::PromoteTo(du, hn::BitCast(DH(), hn::DemoteTo(d16, value)));
+  return hn::PromoteTo(du, hn::BitCast(DH(), hn::DemoteTo(d16, value)));
 #else
   const DI di;
   const VU sign = hn::And(hn::BitCast(du, value), hn::Set(du, 0x80000000U));
@@ -99,37 +95,33 @@ HWY_INLINE VU HalfOfValue(VF value) {
   const auto overflows = hn::RebindMask(du, hn::Gt(order, hn::Set(di, 0x477FEFFF)));  // 65520 up
   VU half = hn::IfThenElse(is_subnormal, aligned, rounded);
   half = hn::IfThenElse(overflows, hn::Set(du, 0x7C00), half);
-  half = hn::Or(half, hn::ShiftRight<16>(sign));
+  return hn::Or(half, hn::ShiftRight<16>(sign));
 #endif
-  return hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(value)), hn::Set(du, 0x7FFF), half);
 }
 
-/// Decodes factors and remembers the largest exponent, to find NaN and Inf afterwards.
-class Decoder {
- public:
-  HWY_INLINE Decoder() : largest_(hn::Zero(DI())) {}
+/// Exact: 22 significant bits.
+HWY_INLINE VF Product(const Factor& a, const Factor& b) { return hn::Mul(a.value, b.value); }
 
-  HWY_INLINE Factor A(VU half) { return Decode(half, kZeroA, 0); }
-  HWY_INLINE Factor B(VU half) { return Decode(half, kZeroB, kBias); }
+/// Finite halves as factors; the two sides of a product carry the bias differently.
+template <std::int32_t kZero, std::int32_t kRemovedBias>
+HWY_INLINE Factor Decode(VU half) {
+  const DI di;
+  const VF value = ValueOfHalf(half);
+  const VI field = hn::And(hn::BitCast(di, value), hn::Set(di, kExponentMask));
+  VI exponent = hn::Max(field, hn::Set(di, kSmallestExponent));
+  if (kRemovedBias != 0) exponent = hn::Sub(exponent, hn::Set(di, kRemovedBias));
+  const auto is_zero = hn::RebindMask(di, hn::Eq(value, hn::Zero(DF())));
+  return {value, hn::IfThenElse(is_zero, hn::Set(di, kZero), exponent)};
+}
+HWY_INLINE Factor DecodeA(VU half) { return Decode<kZeroA, 0>(half); }
+HWY_INLINE Factor DecodeB(VU half) { return Decode<kZeroB, kBias>(half); }
 
-  HWY_INLINE bool SawSpecial() const {
-    return !hn::AllFalse(DI(), hn::Eq(largest_, hn::Set(DI(), kExponentMask)));
-  }
-
- private:
-  HWY_INLINE Factor Decode(VU half, std::int32_t zero, std::int32_t bias) {
-    const DI di;
-    const VF value = ValueOfHalf(half);
-    const VI field = hn::And(hn::BitCast(di, value), hn::Set(di, kExponentMask));
-    largest_ = hn::Max(largest_, field);
-    VI exponent = hn::Max(field, hn::Set(di, kSmallestExponent));
-    if (bias != 0) exponent = hn::Sub(exponent, hn::Set(di, bias));
-    const auto is_zero = hn::RebindMask(di, hn::Eq(value, hn::Zero(DF())));
-    return {value, hn::IfThenElse(is_zero, hn::Set(di, zero), exponent)};
-  }
-
-  VI largest_;
-};
+/// Whether every lane has zeros for every k.
+HWY_INLINE bool AllZero(const Factor (&factors)[4]) {
+  const VF any = hn::Or(hn::Or(factors[0].value, factors[1].value),
+                        hn::Or(factors[2].value, factors[3].value));
+  return hn::AllTrue(DF(), hn::Eq(any, hn::Zero(DF())));
+}
 
 /// Toward zero, for values that fit: without the saturation that hn::ConvertTo adds.
 HWY_INLINE VI Truncate(VF value) {
@@ -154,14 +146,8 @@ HWY_INLINE VF WhereNegative(VI sign, VF yes, VF no) {
 #endif
 }
 
-/// C as the result of a step whose products are all zero: -0 becomes +0.
+/// D of a step whose products are all zero: C, -0 becoming +0.
 HWY_INLINE VF UnlessMinusZero(VF c) { return hn::Add(c, hn::Zero(DF())); }
-
-/// D of a step whose products are all zero, any C.
-HWY_INLINE VF KeepAddend(VF c) {
-  const VF nan = hn::BitCast(DF(), hn::Set(DI(), 0x7FFFFFFF));
-  return hn::IfThenElse(hn::IsNaN(c), nan, UnlessMinusZero(c));
-}
 
 /// The exact sum of a step, before its one rounding.
 struct AlignedSum {
@@ -173,7 +159,7 @@ struct AlignedSum {
 /// `special` collects the exponents of C, where kExponentMask means NaN or Inf: then the lane is
 /// wrong.
 template <int kFractionBits>
-HWY_INLINE AlignedSum SumAligned(const Factor (&a)[4], const Factor (&b)[4], VF c, VI& special) {
+HWY_INLINE AlignedSum SumAligned(const Factor (&a)[4], const Factor (&b)[4], VF c) {
   const DI di;
   const VI e0 = hn::Add(a[0].exponent, b[0].exponent);
   const VI e1 = hn::Add(a[1].exponent, b[1].exponent);
@@ -181,15 +167,14 @@ HWY_INLINE AlignedSum SumAligned(const Factor (&a)[4], const Factor (&b)[4], VF 
   const VI e3 = hn::Add(a[3].exponent, b[3].exponent);
   const VI products = hn::Max(hn::Max(e0, e1), hn::Max(e2, e3));
   const VI c_field = hn::And(hn::BitCast(di, c), hn::Set(di, kExponentMask));
-  special = hn::Max(special, c_field);
   const VI largest = hn::Max(products, c_field);
   const VF scale =
       hn::BitCast(DF(), hn::Sub(hn::Set(di, 2 * kBias + (kFractionBits << 23)), largest));
   VI units = Truncate(hn::Mul(c, scale));
-  const VI t0 = Truncate(hn::Mul(hn::Mul(a[0].value, b[0].value), scale));
-  const VI t1 = Truncate(hn::Mul(hn::Mul(a[1].value, b[1].value), scale));
-  const VI t2 = Truncate(hn::Mul(hn::Mul(a[2].value, b[2].value), scale));
-  const VI t3 = Truncate(hn::Mul(hn::Mul(a[3].value, b[3].value), scale));
+  const VI t0 = Truncate(hn::Mul(Product(a[0], b[0]), scale));
+  const VI t1 = Truncate(hn::Mul(Product(a[1], b[1]), scale));
+  const VI t2 = Truncate(hn::Mul(Product(a[2], b[2]), scale));
+  const VI t3 = Truncate(hn::Mul(Product(a[3], b[3]), scale));
   units = hn::Add(hn::Add(hn::Add(t0, t1), hn::Add(t2, t3)), units);
   return {units, largest, products};
 }
@@ -204,46 +189,54 @@ HWY_INLINE VF Compose(VI significand, const AlignedSum& sum) {
   return hn::Mul(hn::ConvertTo(DF(), significand), hn::BitCast(DF(), hn::Or(unit, sign)));
 }
 
-/// The step with fp32 output, rounded toward zero.
+/// FusedDotAdd with four terms.
 template <int kFractionBits>
-HWY_INLINE VF FusedStep(const Factor (&a)[4], const Factor (&b)[4], VF c, VI& special) {
-  const AlignedSum sum = SumAligned<kFractionBits>(a, b, c, special);
-  // A magnitude of 24 + n bits has its n low bits cut by the conversion, which rounds to nearest:
-  // with the first of them (the top bit of `excess`) cleared, nearest is toward zero.
-  const VI magnitude = hn::Abs(sum.units);
-  const VI excess = hn::ShiftRight<24>(magnitude);
-  const VF rounded = Compose<kFractionBits>(hn::AndNot(excess, magnitude), sum);
-  return WhereNegative(sum.products, UnlessMinusZero(c), rounded);
-}
+struct FusedArithmetic {
+  /// Whether zero products leave a half C as UnlessMinusZero does.
+  static constexpr bool kZerosKeepHalf = true;
 
-/// The step with fp16 output, as the bits of a half in each lane.
-template <int kFractionBits>
-HWY_INLINE VU FusedStepToHalf(const Factor (&a)[4], const Factor (&b)[4], VF c, VI& special) {
-  const DI di;
-  const AlignedSum sum = SumAligned<kFractionBits>(a, b, c, special);
-  // Fewer than 30 bits: where they do not fit fp32, the lowest five become one sticky bit.
-  const VI magnitude = hn::Abs(sum.units);
-  const VI low = hn::Set(di, 31);
-  const VI sticky = hn::AndNot(low, hn::Or(magnitude, hn::Add(hn::And(magnitude, low), low)));
-  const VI exact = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0xFFFFFF)), sticky, magnitude);
-  const VF wide = Compose<kFractionBits>(exact, sum);
-  return HalfOfValue(WhereNegative(sum.products, UnlessMinusZero(c), wide));
-}
+  static HWY_INLINE VF Step(const Factor (&a)[4], const Factor (&b)[4], VF c) {
+    const AlignedSum sum = SumAligned<kFractionBits>(a, b, c);
+    // A magnitude of 24 + n bits has its n low bits cut by the conversion, which rounds to nearest:
+    // with the first of them (the top bit of `excess`) cleared, nearest is toward zero.
+    const VI magnitude = hn::Abs(sum.units);
+    const VI excess = hn::ShiftRight<24>(magnitude);
+    const VF rounded = Compose<kFractionBits>(hn::AndNot(excess, magnitude), sum);
+    return WhereNegative(sum.products, UnlessMinusZero(c), rounded);
+  }
+
+  /// The bits of a half in each lane.
+  static HWY_INLINE VU StepToHalf(const Factor (&a)[4], const Factor (&b)[4], VF c) {
+    const DI di;
+    const AlignedSum sum = SumAligned<kFractionBits>(a, b, c);
+    // Fewer than 30 bits: where they do not fit fp32, the lowest five become one sticky bit.
+    const VI magnitude = hn::Abs(sum.units);
+    const VI low = hn::Set(di, 31);
+    const VI sticky = hn::AndNot(low, hn::Or(magnitude, hn::Add(hn::And(magnitude, low), low)));
+    const VI exact = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0xFFFFFF)), sticky, magnitude);
+    const VF wide = Compose<kFractionBits>(exact, sum);
+    return HalfOfValue(WhereNegative(sum.products, UnlessMinusZero(c), wide));
+  }
+};
 
 /// SoftwareDotAdd: products are exact, so a multiplication and an addition are the fused operation.
-HWY_INLINE VF SoftwareStep(const VF (&a)[4], const VF (&b)[4], VF c) {
-  VF sum = hn::Add(hn::Mul(a[0], b[0]), hn::Zero(DF()));
-  for (int k = 1; k < 4; ++k) sum = hn::Add(sum, hn::Mul(a[k], b[k]));
-  const VF d = hn::Add(c, sum);
-  return hn::IfThenElse(hn::IsNaN(d), hn::BitCast(DF(), hn::Set(DI(), 0x7FFFFFFF)), d);
-}
+/// Finite halves cannot overflow fp32, so no NaN arises.
+struct SoftwareArithmetic {
+  /// Sums of negative zeros stay negative there.
+  static constexpr bool kZerosKeepHalf = false;
 
-/// SoftwareDotAddToHalf, as the bits of a half in each lane.
-HWY_INLINE VU SoftwareStepToHalf(const VF (&a)[4], const VF (&b)[4], VF c) {
-  const VF p = hn::Add(hn::Mul(a[0], b[0]), hn::Mul(a[1], b[1]));
-  const VF q = hn::Add(hn::Mul(a[2], b[2]), hn::Mul(a[3], b[3]));
-  return HalfOfValue(hn::Add(hn::Add(c, p), q));
-}
+  static HWY_INLINE VF Step(const Factor (&a)[4], const Factor (&b)[4], VF c) {
+    VF sum = hn::Add(Product(a[0], b[0]), hn::Zero(DF()));
+    for (int k = 1; k < 4; ++k) sum = hn::Add(sum, Product(a[k], b[k]));
+    return hn::Add(c, sum);
+  }
+
+  static HWY_INLINE VU StepToHalf(const Factor (&a)[4], const Factor (&b)[4], VF c) {
+    const VF p = hn::Add(Product(a[0], b[0]), Product(a[1], b[1]));
+    const VF q = hn::Add(Product(a[2], b[2]), Product(a[3], b[3]));
+    return HalfOfValue(hn::Add(hn::Add(c, p), q));
+  }
+};
 
 #endif  // HWY_TARGET != HWY_SCALAR
 

@@ -9,25 +9,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace voltcheck::arith::HWY_NAMESPACE {
 
-/// Writes D to `out`, in rows of 32 lanes. Returns false, leaving `out` undefined, when an operand
-/// is NaN or Inf (the software arithmetic takes those as well) or when the target has no vectors.
-using WarpKernel = bool (*)(const WarpMmaForm& form, const std::uint32_t* const* a,
-                            const std::uint32_t* const* b, const std::uint32_t* const* c,
-                            std::uint32_t (*out)[32]);
-
 #if HWY_TARGET == HWY_SCALAR
 
 bool WarpMmaVector(const WarpMmaForm&, const std::uint32_t* const*, const std::uint32_t* const*,
-                   const std::uint32_t* const*, std::uint32_t (*)[32]) {
+                   const std::uint32_t* const*, std::uint32_t* const*) {
   return false;
 }
 
 #else
-
-inline constexpr std::uint32_t kAllLanes = (std::uint32_t{1} << kLanes) - 1;
-
-/// Bits of 16 lanes, for both halves of the warp.
-HWY_INLINE std::uint32_t BothHalves(std::uint32_t lanes) { return lanes | lanes << 16; }
 
 HWY_INLINE VF LoadFloats(const std::uint32_t* row) {
   return hn::BitCast(DF(), hn::LoadU(DU(), row));
@@ -36,138 +25,156 @@ HWY_INLINE void StoreFloats(VF values, std::uint32_t* row) {
   hn::StoreU(hn::BitCast(DU(), values), DU(), row);
 }
 
-HWY_INLINE bool IsSpecial(VI exponents) {
-  return !hn::AllFalse(DI(), hn::Eq(exponents, hn::Set(DI(), kExponentMask)));
+struct HalfPair {
+  VF low, high;
+};
+HWY_INLINE HalfPair LoadHalves(const std::uint32_t* row) {
+  const VU words = hn::LoadU(DU(), row);
+  return {ValueOfHalf(hn::And(words, hn::Set(DU(), 0xFFFF))),
+          ValueOfHalf(hn::ShiftRight<16>(words))};
+}
+HWY_INLINE void StoreHalves(VU low, VU high, std::uint32_t* row) {
+  hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), DU(), row);
 }
 
-template <int kFractionBits>
-bool FusedToFloat(const WarpMmaForm& form, const std::uint32_t* const* a,
-                  const std::uint32_t* const* b, const std::uint32_t* const* c,
-                  std::uint32_t (*out)[32]) {
-  FloatRows rows;
-  FloatColumns columns;
-  if (ExpandFragments(form, a, b, rows, columns)) return false;
-  const std::uint32_t zero_rows[2] = {rows.ZeroLanes(0), rows.ZeroLanes(1)};
-  std::uint32_t zero_columns[4];
-  for (int kind = 0; kind < 4; ++kind) zero_columns[kind] = BothHalves(columns.ZeroLanes(kind));
+/// Finds NaN and Inf in register rows.
+class SpecialFinder {
+ public:
+  HWY_INLINE SpecialFinder() : halves_(hn::Zero(D16())), floats_(hn::Zero(DI())) {}
 
-  VI special = hn::Zero(DI());
+  HWY_INLINE void AddHalves(const std::uint32_t* row) {
+    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+      const auto halves = hn::BitCast(D16(), hn::LoadU(DU(), row + lane));
+      halves_ = hn::Max(halves_, hn::And(halves, hn::Set(D16(), 0x7FFF)));
+    }
+  }
+  HWY_INLINE void AddFloats(const std::uint32_t* row) {
+    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+      const VI bits = hn::BitCast(DI(), hn::LoadU(DU(), row + lane));
+      floats_ = hn::Max(floats_, hn::And(bits, hn::Set(DI(), 0x7FFFFFFF)));
+    }
+  }
+  HWY_INLINE bool Found() const {
+    return !hn::AllFalse(D16(), hn::Gt(halves_, hn::Set(D16(), 0x7BFF))) ||
+           !hn::AllFalse(DI(), hn::Gt(floats_, hn::Set(DI(), 0x7F7FFFFF)));
+  }
+
+ private:
+  using D16 = hn::Repartition<std::int16_t, DF>;
+  hn::Vec<D16> halves_;
+  VI floats_;
+};
+
+using WarpKernel = void (*)(const WarpMmaForm& form, const std::uint32_t* const* a,
+                            const std::uint32_t* const* b, const std::uint32_t* const* c,
+                            std::uint32_t* const* d);
+
+/// Finite operands. Lanes of A are read before the same lanes of D are written, and so is each row
+/// of C before its own row of D.
+template <class Arithmetic>
+void ToFloat(const WarpMmaForm& form, const std::uint32_t* const* a, const std::uint32_t* const* b,
+             const std::uint32_t* const* c, std::uint32_t* const* d) {
+  FloatColumns columns;
+  LoadColumns(form.b, b, columns);
   for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    Factor elements[4];
+    LoadRows(a, lane, elements);
+#pragma GCC unroll 2
     for (int row = 0; row < 2; ++row) {
       Factor a_factors[4];
-      rows.Get(row, lane, a_factors);
+      RowsOfFloats(form.a, elements, row, a_factors);
+      const bool zero = AllZero(a_factors);
+#pragma GCC unroll 4
       for (int column = 0; column < 4; ++column) {
         const int i = (column & 2) * 2 + row * 2 + (column & 1);
         const VF addend = LoadFloats(c[i] + lane);
-        const std::uint32_t zeros = (zero_rows[row] | zero_columns[column]) >> lane;
-        if ((zeros & kAllLanes) == kAllLanes) {
-          StoreFloats(KeepAddend(addend), out[i] + lane);
+        if (zero) {
+          StoreFloats(UnlessMinusZero(addend), d[i] + lane);
           continue;
         }
         Factor b_factors[4];
         columns.Get(column, lane % 16, b_factors);
-        StoreFloats(FusedStep<kFractionBits>(a_factors, b_factors, addend, special), out[i] + lane);
+        StoreFloats(Arithmetic::Step(a_factors, b_factors, addend), d[i] + lane);
       }
     }
   }
-  return !IsSpecial(special);
 }
 
-template <int kFractionBits>
-bool FusedToHalf(const WarpMmaForm& form, const std::uint32_t* const* a,
-                 const std::uint32_t* const* b, const std::uint32_t* const* c,
-                 std::uint32_t (*out)[32]) {
-  HalfRows rows;
+template <class Arithmetic>
+void ToHalf(const WarpMmaForm& form, const std::uint32_t* const* a, const std::uint32_t* const* b,
+            const std::uint32_t* const* c, std::uint32_t* const* d) {
   HalfColumns columns;
-  if (ExpandFragments(form, a, b, rows, columns)) return false;
-  const std::uint32_t zero_rows = rows.ZeroLanes(0);
-  VI special = hn::Zero(DI());
+  LoadColumns(form.b, b, columns);
   for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    Factor elements[4];
     Factor a_factors[4];
-    rows.Get(0, lane, a_factors);
-    const bool all_zero = ((zero_rows >> lane) & kAllLanes) == kAllLanes;
+    LoadRows(a, lane, elements);
+    RowsOfHalves(form.a, elements, a_factors);
+    const bool zero = Arithmetic::kZerosKeepHalf && AllZero(a_factors);
+#pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      const VU words = hn::LoadU(DU(), c[i] + lane);
-      const VF low = ValueOfHalf(hn::And(words, hn::Set(DU(), 0xFFFF)));
-      const VF high = ValueOfHalf(hn::ShiftRight<16>(words));
-      VU low_half, high_half;
-      if (all_zero) {
-        low_half = HalfOfValue(UnlessMinusZero(low));
-        high_half = HalfOfValue(UnlessMinusZero(high));
-      } else {
-        Factor b_factors[4];
-        columns.Get(2 * i, lane % 16, b_factors);
-        low_half = FusedStepToHalf<kFractionBits>(a_factors, b_factors, low, special);
-        columns.Get(2 * i + 1, lane % 16, b_factors);
-        high_half = FusedStepToHalf<kFractionBits>(a_factors, b_factors, high, special);
+      const HalfPair addends = LoadHalves(c[i] + lane);
+      if (zero) {
+        StoreHalves(HalfOfValue(UnlessMinusZero(addends.low)),
+                    HalfOfValue(UnlessMinusZero(addends.high)), d[i] + lane);
+        continue;
       }
-      hn::StoreU(hn::Or(low_half, hn::ShiftLeft<16>(high_half)), DU(), out[i] + lane);
+      Factor b_factors[4];
+      columns.Get(2 * i, lane % 16, b_factors);
+      const VU low = Arithmetic::StepToHalf(a_factors, b_factors, addends.low);
+      columns.Get(2 * i + 1, lane % 16, b_factors);
+      StoreHalves(low, Arithmetic::StepToHalf(a_factors, b_factors, addends.high), d[i] + lane);
     }
   }
-  return !IsSpecial(special);
 }
 
-bool SoftwareToFloat(const WarpMmaForm& form, const std::uint32_t* const* a,
-                     const std::uint32_t* const* b, const std::uint32_t* const* c,
-                     std::uint32_t (*out)[32]) {
-  FloatRows rows;
-  FloatColumns columns;
-  ExpandFragments(form, a, b, rows, columns);
-  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-    for (int row = 0; row < 2; ++row) {
-      VF a_values[4];
-      rows.GetValues(row, lane, a_values);
-      for (int column = 0; column < 4; ++column) {
-        const int i = (column & 2) * 2 + row * 2 + (column & 1);
-        VF b_values[4];
-        columns.GetValues(column, lane % 16, b_values);
-        StoreFloats(SoftwareStep(a_values, b_values, LoadFloats(c[i] + lane)), out[i] + lane);
-      }
-    }
-  }
-  return true;
-}
-
-bool SoftwareToHalf(const WarpMmaForm& form, const std::uint32_t* const* a,
-                    const std::uint32_t* const* b, const std::uint32_t* const* c,
-                    std::uint32_t (*out)[32]) {
-  HalfRows rows;
-  HalfColumns columns;
-  ExpandFragments(form, a, b, rows, columns);
-  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-    VF a_values[4];
-    rows.GetValues(0, lane, a_values);
-    for (int i = 0; i < 4; ++i) {
-      const VU words = hn::LoadU(DU(), c[i] + lane);
-      VF b_values[4];
-      columns.GetValues(2 * i, lane % 16, b_values);
-      const VU low = SoftwareStepToHalf(a_values, b_values,
-                                        ValueOfHalf(hn::And(words, hn::Set(DU(), 0xFFFF))));
-      columns.GetValues(2 * i + 1, lane % 16, b_values);
-      const VU high =
-          SoftwareStepToHalf(a_values, b_values, ValueOfHalf(hn::ShiftRight<16>(words)));
-      hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), DU(), out[i] + lane);
-    }
-  }
-  return true;
-}
-
+/// C and D have the same type. Returns false, with nothing written, when an operand is NaN or Inf.
 bool WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
                    const std::uint32_t* const* b, const std::uint32_t* const* c,
-                   std::uint32_t (*out)[32]) {
+                   std::uint32_t* const* d) {
+  const int registers = form.d_half ? 4 : 8;
+  SpecialFinder specials;
+  bool in_place = true;
+  for (int i = 0; i < 2; ++i) {
+    specials.AddHalves(a[i]);
+    specials.AddHalves(b[i]);
+  }
+  for (int i = 0; i < registers; ++i) {
+    if (form.c_half) {
+      specials.AddHalves(c[i]);
+    } else {
+      specials.AddFloats(c[i]);
+    }
+    in_place = in_place && c[i] == d[i];
+  }
+  if (specials.Found()) return false;
+
+  // Unless each row of D replaces its own row of C, it may be a row of C that is needed later.
+  alignas(64) std::uint32_t copies[8][32];
+  const std::uint32_t* addends[8];
+  for (int i = 0; i < registers; ++i) {
+    addends[i] = c[i];
+    if (in_place) continue;
+    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+      hn::Store(hn::LoadU(DU(), c[i] + lane), DU(), &copies[i][lane]);
+    }
+    addends[i] = copies[i];
+  }
+
   WarpKernel kernel = nullptr;
   switch (form.arithmetic) {
     case StepArithmetic::kV100:
-      kernel = form.d_half ? FusedToHalf<23> : FusedToFloat<23>;
+      kernel = form.d_half ? ToHalf<FusedArithmetic<23> > : ToFloat<FusedArithmetic<23> >;
       break;
     case StepArithmetic::kSm75:
-      kernel = form.d_half ? FusedToHalf<24> : FusedToFloat<24>;
+      kernel = form.d_half ? ToHalf<FusedArithmetic<24> > : ToFloat<FusedArithmetic<24> >;
       break;
     case StepArithmetic::kSm80Software:
-      kernel = form.d_half ? SoftwareToHalf : SoftwareToFloat;
+      kernel = form.d_half ? ToHalf<SoftwareArithmetic> : ToFloat<SoftwareArithmetic>;
       break;
   }
-  return kernel(form, a, b, c, out);
+  kernel(form, a, b, addends, d);
+  return true;
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
@@ -176,7 +183,6 @@ bool WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <cstring>
 
 namespace voltcheck::arith {
 
@@ -186,13 +192,9 @@ void WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
                 const std::uint32_t* const* b, const std::uint32_t* const* c,
                 std::uint32_t* const* d) {
   // fp16 C with fp32 D would need C in another layout; no kernel of weight uses it.
-  alignas(64) std::uint32_t out[8][32];
-  if (form.c_half != form.d_half || !HWY_DYNAMIC_DISPATCH(WarpMmaVector)(form, a, b, c, out)) {
+  if (form.c_half != form.d_half || !HWY_DYNAMIC_DISPATCH(WarpMmaVector)(form, a, b, c, d)) {
     WarpMma884Scalar(form, a, b, c, d);
-    return;
   }
-  const int registers = form.d_half ? 4 : 8;
-  for (int i = 0; i < registers; ++i) std::memcpy(d[i], out[i], sizeof(out[i]));
 }
 
 }  // namespace voltcheck::arith

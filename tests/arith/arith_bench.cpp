@@ -1,8 +1,10 @@
 // Speed of the simulator's tensor core in multiply-adds per second and core.
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "reference/arith/fused_dot_add.h"
@@ -18,7 +20,9 @@ HalfBits TypicalHalf(std::mt19937& random) {
 
 struct Warp {
   std::uint32_t a[2][32], b[2][32], c[8][32];
-  const std::uint32_t* a_rows[2] = {a[0], a[1]};
+  std::uint32_t minus_a[2][32];
+  std::array<const std::uint32_t*, 2> a_rows = {a[0], a[1]};
+  std::array<const std::uint32_t*, 2> negated = {minus_a[0], minus_a[1]};
   const std::uint32_t* b_rows[2] = {b[0], b[1]};
   std::uint32_t* c_rows[8] = {c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]};
 
@@ -29,6 +33,7 @@ struct Warp {
       for (int lane = 0; lane < 32; ++lane) {
         const bool zero = lane % 4 + lane / 16 * 4 >= used;
         a[r][lane] = zero ? 0 : TypicalHalf(random) | std::uint32_t{TypicalHalf(random)} << 16;
+        minus_a[r][lane] = a[r][lane] ^ 0x80008000U;
         b[r][lane] = TypicalHalf(random) | std::uint32_t{TypicalHalf(random)} << 16;
       }
     }
@@ -42,10 +47,9 @@ void RunWarp(benchmark::State& state, WarpMmaForm form, int used) {
   Warp warp(used);
   std::int64_t steps = 0;
   for (auto _ : state) {
-    WarpMma884(form, warp.a_rows, warp.b_rows, warp.c_rows, warp.c_rows);
+    WarpMma884(form, warp.a_rows.data(), warp.b_rows, warp.c_rows, warp.c_rows);
     // Alternating signs keep the accumulators from growing out of reach of the products.
-    for (std::uint32_t& word : warp.a[0]) word ^= 0x80008000U;
-    for (std::uint32_t& word : warp.a[1]) word ^= 0x80008000U;
+    std::swap(warp.a_rows, warp.negated);
     ++steps;
   }
   benchmark::DoNotOptimize(warp.c);
