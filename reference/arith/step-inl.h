@@ -116,6 +116,37 @@ HWY_INLINE Factor Decode(VU half) {
 HWY_INLINE Factor DecodeA(VU half) { return Decode<kZeroA, 0>(half); }
 HWY_INLINE Factor DecodeB(VU half) { return Decode<kZeroB, kBias>(half); }
 
+/// Finds NaN and Inf among operands.
+class SpecialFinder {
+ public:
+  HWY_INLINE SpecialFinder() : halves_(hn::Zero(D16())), floats_(hn::Zero(DI())) {}
+
+  HWY_INLINE void AddHalves(VU pairs) {
+    halves_ = hn::Max(halves_, hn::And(hn::BitCast(D16(), pairs), hn::Set(D16(), 0x7FFF)));
+  }
+  HWY_INLINE void AddFloats(VF values) {
+    floats_ = hn::Max(floats_, hn::And(hn::BitCast(DI(), values), hn::Set(DI(), 0x7FFFFFFF)));
+  }
+  /// `count` words, a multiple of kLanes.
+  HWY_INLINE void AddHalves(const std::uint32_t* pairs, std::size_t count) {
+    for (std::size_t i = 0; i < count; i += kLanes) AddHalves(hn::LoadU(DU(), pairs + i));
+  }
+  HWY_INLINE void AddFloats(const std::uint32_t* bits, std::size_t count) {
+    for (std::size_t i = 0; i < count; i += kLanes) {
+      AddFloats(hn::BitCast(DF(), hn::LoadU(DU(), bits + i)));
+    }
+  }
+  HWY_INLINE bool Found() const {
+    return !hn::AllFalse(D16(), hn::Gt(halves_, hn::Set(D16(), 0x7BFF))) ||
+           !hn::AllFalse(DI(), hn::Gt(floats_, hn::Set(DI(), 0x7F7FFFFF)));
+  }
+
+ private:
+  using D16 = hn::Repartition<std::int16_t, DF>;
+  hn::Vec<D16> halves_;
+  VI floats_;
+};
+
 /// Whether every lane has zeros for every k.
 HWY_INLINE bool AllZero(const Factor (&factors)[4]) {
   const VF any = hn::Or(hn::Or(factors[0].value, factors[1].value),

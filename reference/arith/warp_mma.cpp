@@ -37,34 +37,6 @@ HWY_INLINE void StoreHalves(VU low, VU high, std::uint32_t* row) {
   hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), DU(), row);
 }
 
-/// Finds NaN and Inf in register rows.
-class SpecialFinder {
- public:
-  HWY_INLINE SpecialFinder() : halves_(hn::Zero(D16())), floats_(hn::Zero(DI())) {}
-
-  HWY_INLINE void AddHalves(const std::uint32_t* row) {
-    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-      const auto halves = hn::BitCast(D16(), hn::LoadU(DU(), row + lane));
-      halves_ = hn::Max(halves_, hn::And(halves, hn::Set(D16(), 0x7FFF)));
-    }
-  }
-  HWY_INLINE void AddFloats(const std::uint32_t* row) {
-    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-      const VI bits = hn::BitCast(DI(), hn::LoadU(DU(), row + lane));
-      floats_ = hn::Max(floats_, hn::And(bits, hn::Set(DI(), 0x7FFFFFFF)));
-    }
-  }
-  HWY_INLINE bool Found() const {
-    return !hn::AllFalse(D16(), hn::Gt(halves_, hn::Set(D16(), 0x7BFF))) ||
-           !hn::AllFalse(DI(), hn::Gt(floats_, hn::Set(DI(), 0x7F7FFFFF)));
-  }
-
- private:
-  using D16 = hn::Repartition<std::int16_t, DF>;
-  hn::Vec<D16> halves_;
-  VI floats_;
-};
-
 using WarpKernel = void (*)(const WarpMmaForm& form, const std::uint32_t* const* a,
                             const std::uint32_t* const* b, const std::uint32_t* const* c,
                             std::uint32_t* const* d);
@@ -136,14 +108,14 @@ bool WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
   SpecialFinder specials;
   bool in_place = true;
   for (int i = 0; i < 2; ++i) {
-    specials.AddHalves(a[i]);
-    specials.AddHalves(b[i]);
+    specials.AddHalves(a[i], 32);
+    specials.AddHalves(b[i], 32);
   }
   for (int i = 0; i < registers; ++i) {
     if (form.c_half) {
-      specials.AddHalves(c[i]);
+      specials.AddHalves(c[i], 32);
     } else {
-      specials.AddFloats(c[i]);
+      specials.AddFloats(c[i], 32);
     }
     in_place = in_place && c[i] == d[i];
   }

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 
+#include "reference/arith/step_scalar.h"
+
 namespace voltcheck::arith {
 namespace {
 
@@ -56,17 +58,10 @@ void WarpMma884Scalar(const WarpMmaForm& form, const std::uint32_t* const* a,
       const Step4 col = Gather(b, quad, place.col, form.b == MmaLayout::kCol);
       const float sum = addend[quad][place.row][place.col];
       if (form.d_half) {
-        const HalfBits value = form.arithmetic == StepArithmetic::kV100
-                                   ? FusedDotAddToHalf(kV100DotAdd, row, col, sum)
-                               : form.arithmetic == StepArithmetic::kSm75
-                                   ? FusedDotAddToHalf(kSm75DotAdd, row, col, sum)
-                                   : SoftwareDotAddToHalf(row, col, sum);
+        const HalfBits value = StepToHalfScalar(form.arithmetic, row.data(), col.data(), sum);
         result[i / 2][lane] |= static_cast<std::uint32_t>(value) << (16 * (i % 2));
       } else {
-        const float value =
-            form.arithmetic == StepArithmetic::kV100   ? FusedDotAdd(kV100DotAdd, row, col, sum)
-            : form.arithmetic == StepArithmetic::kSm75 ? FusedDotAdd(kSm75DotAdd, row, col, sum)
-                                                       : SoftwareDotAdd(row, col, sum);
+        const float value = StepScalar(form.arithmetic, row.data(), col.data(), sum);
         result[i][lane] = std::bit_cast<std::uint32_t>(value);
       }
     }
