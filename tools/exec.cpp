@@ -2,18 +2,17 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
+#include "fixtures/atomic_file.h"
 #include "fixtures/case/descriptor.h"
 #include "kernels/simulator/simulator.h"
 #include "tools/arguments.h"
 #include "tools/exec_argument.h"
 #include "tools/json_record.h"
-#include "verify/atomic_file.h"
 #include "verify/device_options.h"
 
 namespace voltcheck::tools {
@@ -97,13 +96,13 @@ std::unique_ptr<kernels::Device> OpenDevice(const Arguments& arguments) {
 }
 
 // Every output's temporary file, made before the launch so that an unwritable folder shows early.
-using Outputs = std::vector<std::unique_ptr<verify::AtomicFile>>;
+using Outputs = std::vector<std::unique_ptr<fixtures::AtomicFile>>;
 
 Outputs PrepareOutputs(const std::vector<ExecArgument>& arguments) {
   Outputs outputs;
   for (const ExecArgument& argument : arguments) {
     outputs.push_back(argument.out.empty() ? nullptr
-                                           : std::make_unique<verify::AtomicFile>(argument.out));
+                                           : std::make_unique<fixtures::AtomicFile>(argument.out));
   }
   return outputs;
 }
@@ -155,12 +154,7 @@ void Save(kernels::Device& device, const std::vector<ExecArgument>& arguments,
     if (!outputs[i]) {
       continue;
     }
-    std::ofstream out(outputs[i]->temporary(), std::ios::binary);
-    out.write(files[i].data(), static_cast<std::streamsize>(files[i].size()));
-    out.close();
-    if (!out) {
-      throw BadInput(arguments[i].out, "cannot be written", "make room or name another file");
-    }
+    outputs[i]->Write(std::as_bytes(std::span(files[i].data(), files[i].size())));
     outputs[i]->Commit();
   }
 }

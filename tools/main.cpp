@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -107,6 +108,8 @@ ExitStatus Run(const Words& words) {
 int main(int argc, char** argv) {
   // At exit the library would try again to write what a full disk refused.
   H5dont_atexit();
+  // A file that outgrows a limit is an error like a full disk, not a reason to die.
+  std::signal(SIGXFSZ, SIG_IGN);
   return static_cast<int>(
       voltcheck::tools::Run(voltcheck::tools::Words(argv + (argc > 0 ? 1 : 0), argv + argc)));
 }

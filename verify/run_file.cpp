@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <numeric>
 
+#include "fixtures/atomic_file.h"
 #include "fixtures/case/error.h"
 #include "fixtures/hdf5_handle.h"
-#include "verify/atomic_file.h"
 #include "verify/h5.h"
 #include "verify/h5_table.h"
 #include "verify/run_columns.h"
@@ -128,7 +128,7 @@ class RunFileWriter::Impl {
   }
 
   // Destroyed in reverse order: everything inside the file, the file, and last its temporary name.
-  AtomicFile target_;
+  fixtures::AtomicFile target_;
   Handle file_;
   std::vector<Handle> groups_;
   Handle failures_;

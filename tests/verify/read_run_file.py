@@ -61,9 +61,9 @@ def check_h5py(path, cases):
         rows = 0
         for dataset in every_dataset(run):
             assert isinstance(dataset.attrs["long_name"], str) and dataset.attrs["long_name"], dataset.name
-            if dataset.dtype.kind in "fiu" and not dataset.is_scale:
+            if dataset.dtype.kind in "fiu" and not h5py.h5ds.is_scale(dataset.id):
                 assert isinstance(dataset.attrs["units"], str), dataset.name
-            if not dataset.is_scale:
+            if not h5py.h5ds.is_scale(dataset.id):
                 for dimension in dataset.dims:
                     assert len(dimension) == 1, f"{dataset.name} has a dimension without a scale"
             rows += dataset.name.startswith(("/cases/", "/metrics/")) and len(dataset) == cases
