@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ std::vector<HalfBits> ContractColumns(const AwqMatrix& m) {
 HalfBits SiluHalf(float gate, float exp_minus_gate) {
   return arith::FloatToHalf(gate / (1.0F + exp_minus_gate));
 }
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 bool IsNan(HalfBits h) { return (h & 0x7FFF) > 0x7C00; }
 
@@ -119,11 +122,12 @@ HalfMatrix PredictSilu(const HalfMatrix& w13) {
 
 bool SiluAllows(HalfBits gate, HalfBits up, HalfBits got) {
   const float g = arith::HalfToFloat(gate);
-  // 2 ulp are at most 2^-22 of the value. exp is finite in double for every finite half except
-  // large ones, where fp32 overflows as well.
-  const double exact = Exp(-static_cast<double>(g));
-  HalfBits s = SiluHalf(g, static_cast<float>(exact * (1 - 0x1p-22)));
-  const HalfBits last = SiluHalf(g, static_cast<float>(exact * (1 + 0x1p-22)));
+  // The documented bound counts from the correctly rounded result.
+  const auto rounded = static_cast<float>(Exp(-static_cast<double>(g)));
+  const float low = std::nextafter(std::nextafter(rounded, 0.0F), 0.0F);
+  const float high = std::nextafter(std::nextafter(rounded, kInfinity), kInfinity);
+  HalfBits s = SiluHalf(g, low);
+  const HalfBits last = SiluHalf(g, high);
   if (IsNan(s) || IsNan(last)) {
     return IsNan(got);
   }

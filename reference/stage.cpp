@@ -42,10 +42,11 @@ void Store(const BlockRow<Scalar>& sum, int block, std::span<Scalar> out) {
 }
 
 // out.row(r) = a.row(r) * weights for the rows in `rows`. An expert's rows come together whatever
-// their order in memory, so that its weights are decoded once.
-template <typename Scalar>
+// their order in memory, so that its weights are decoded once. `change` is applied to every decoded
+// block.
+template <typename Scalar, typename Change>
 void MultiplyRows(const AwqMatrix& weights, WeightKind kind, std::span<const std::int32_t> rows,
-                  const Matrix<Scalar>& a, Matrix<Scalar>& out) {
+                  const Matrix<Scalar>& a, Matrix<Scalar>& out, const Change& change) {
   BlockDecoder decoder(weights, kind);
   WeightBlock<Scalar> decoded;
   std::vector<BlockRow<Scalar>, Eigen::aligned_allocator<BlockRow<Scalar>>> sums(
@@ -55,6 +56,7 @@ void MultiplyRows(const AwqMatrix& weights, WeightKind kind, std::span<const std
     auto sum = sums.begin();
     for (int block = 0; block < decoder.blocks(); ++block) {
       decoder.Decode(block, decoded);
+      change(decoded);
       for (const std::int32_t row : rows) {
         MultiplyAdd(a.row(row).data() + k, decoded, *sum++);
       }
@@ -114,10 +116,25 @@ Matrix<Scalar> GroupedGemm(const Problem& problem, const Permutation& permutatio
   const Case& c = problem.c;
   Matrix<Scalar> out = Matrix<Scalar>::Zero(a.rows(), gemm == Gemm::kW13 ? c.w13_n() : c.w2_n());
   for (const auto& [expert, rows] : RowsByExpert(permutation)) {
-    MultiplyRows<Scalar>(WeightsOf(problem, expert, gemm), options.weights, rows, a, out);
+    MultiplyRows<Scalar>(WeightsOf(problem, expert, gemm), options.weights, rows, a, out,
+                         [](WeightBlock<Scalar>&) {});
   }
   if (options.rounding == Rounding::kContract) {
     RoundToHalf(out);
+  }
+  return out;
+}
+
+Matrix<double> AbsoluteGemm(const Problem& problem, const Permutation& permutation, Gemm gemm,
+                            const Matrix<double>& a, double smallest) {
+  const Case& c = problem.c;
+  Matrix<double> out = Matrix<double>::Zero(a.rows(), gemm == Gemm::kW13 ? c.w13_n() : c.w2_n());
+  const auto magnitudes = [smallest](WeightBlock<double>& block) {
+    block = (block == 0).select(0.0, block.abs().max(smallest));
+  };
+  for (const auto& [expert, rows] : RowsByExpert(permutation)) {
+    MultiplyRows<double>(WeightsOf(problem, expert, gemm), WeightKind::kContract, rows, a, out,
+                         magnitudes);
   }
   return out;
 }

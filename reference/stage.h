@@ -60,6 +60,11 @@ template <typename Scalar>
 Matrix<Scalar> GroupedGemm(const Problem& problem, const Permutation& permutation, Gemm gemm,
                            const Matrix<Scalar>& a, const StageOptions& options);
 
+/// The grouped GEMM of magnitudes that error bounds need: row r of `a` times |W| over contract
+/// weights, where weights other than 0 count as at least `smallest`.
+Matrix<double> AbsoluteGemm(const Problem& problem, const Permutation& permutation, Gemm gemm,
+                            const Matrix<double>& a, double smallest);
+
 /// SiLU(gate) * up for w13 = [gate | up], [S, 2I] -> [S, I].
 template <typename Scalar>
 Matrix<Scalar> SiluMul(const Matrix<Scalar>& w13, Rounding rounding);
