@@ -40,7 +40,21 @@ float HalfToFloat(HalfBits h) {
   return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 
-HalfBits FloatToHalf(float f) { return DoubleToHalf(static_cast<double>(f)); }
+HalfBits FloatToHalf(float f) {
+  const auto bits = std::bit_cast<std::uint32_t>(f);
+  const auto sign = static_cast<HalfBits>((bits >> 16) & 0x8000);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFF;
+  if (magnitude > 0x7F800000) return kHalfNan;
+  if (magnitude >= 0x477FF000) return sign | kHalfInfinity;  // from 65520 up
+  if (magnitude < 0x38800000) {
+    // Below 2^-14 the last place is 2^-24, which is that of 1/2 in fp32: the addition rounds.
+    const float aligned = std::bit_cast<float>(magnitude) + 0.5F;
+    return static_cast<HalfBits>(sign | (std::bit_cast<std::uint32_t>(aligned) - 0x3F000000));
+  }
+  // Half of the last place, less one unless the kept bit is odd; a carry runs into the exponent.
+  const std::uint32_t odd = (magnitude >> 13) & 1;
+  return static_cast<HalfBits>(sign | ((magnitude - (112U << 23) + 0xFFF + odd) >> 13));
+}
 
 HalfBits DoubleToHalf(double d) {
   const auto bits = std::bit_cast<std::uint64_t>(d);
@@ -85,14 +99,6 @@ HalfBits HalfAdd(HalfBits a, HalfBits b) {
 
 HalfBits HalfSub(HalfBits a, HalfBits b) {
   return DoubleToHalf(static_cast<double>(HalfToFloat(a)) - HalfToFloat(b));
-}
-
-void HalfToFloat(const HalfBits* in, float* out, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = HalfToFloat(in[i]);
-}
-
-void FloatToHalf(const float* in, HalfBits* out, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = FloatToHalf(in[i]);
 }
 
 double HalfUlp(HalfBits h) {

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "each_target.h"
 #include "exact_sum.h"
+#include "reference/arith/mma_rules.h"
 
 namespace voltcheck::arith {
 namespace {
@@ -74,6 +77,21 @@ TEST(PublishedCases, FloatAccumulator) {
               published.d)
         << std::hex << published.b[0] << ' ' << published.b[1] << " c " << published.c;
   }
+}
+
+TEST(PublishedCases, FloatAccumulatorInVectors) {
+  testing::ForEachTarget([] {
+    for (const Published& published : PublishedFloatCases()) {
+      float acc[9];
+      HalfBits b[9][4];
+      for (std::size_t j = 0; j < 9; ++j) {
+        acc[j] = Float(published.c);
+        std::copy(published.b.begin(), published.b.end(), b[j]);
+      }
+      TileStep(StepArithmetic::kV100, published.a.data(), b[0], acc, 1, 9, 9);
+      for (const float d : acc) EXPECT_EQ(Bits(d), published.d);
+    }
+  });
 }
 
 TEST(PublishedCases, HalfAccumulator) {
@@ -232,6 +250,23 @@ TEST(FusedDotAddToHalf, OverflowsToInfinityByNearest) {
   EXPECT_EQ(FusedDotAddToHalf(kV100DotAdd, Step4{0x7BFF}, Step4{0x3C00}, 15.0F), 0x7BFF);
   EXPECT_EQ(FusedDotAddToHalf(kV100DotAdd, Step4{0x7BFF}, Step4{0x3C00}, 16.0F), 0x7C00);
   EXPECT_EQ(FusedDotAddToHalf(kV100DotAdd, Step4{0xFBFF}, Step4{0x3C00}, -16.0F), 0xFC00);
+}
+
+RC_GTEST_PROP(MmaDotAdd, ChainsItsStepsLowKFirst, ()) {
+  const auto a = Halves(16);
+  const auto b = Halves(16);
+  const float c = *Addend();
+  const std::span<const HalfBits> a_all(a);
+  const std::span<const HalfBits> b_all(b);
+  const float low = ExactDotAdd({24}, a_all.first(8), b_all.first(8), c);
+  RC_ASSERT(Bits(MmaDotAdd(kSm80M16n8k8, a_all.first(8), b_all.first(8), c)) == Bits(low));
+  // The oracle covers C down to 2^-61 only, which a cancelled sum may fall below.
+  if (low == 0 || std::fabs(low) > 0x1p-61F) {
+    RC_ASSERT(Bits(MmaDotAdd(kSm80M16n8k16, a, b, c)) ==
+              Bits(ExactDotAdd({24}, a_all.last(8), b_all.last(8), low)));
+  }
+  RC_ASSERT(Bits(MmaDotAdd(kSm90M16n8k16, a, b, c)) == Bits(ExactDotAdd({25}, a, b, c)));
+  static_assert(kSm80M16n8k16.k() == 16 && kSm90M16n8k16.k() == 16 && kSm75M16n8k8.k() == 8);
 }
 
 RC_GTEST_PROP(SoftwareDotAdd, IsTheStatedChainOfFusedOperations, ()) {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "each_target.h"
 #include "exact_sum.h"
 
 namespace voltcheck::arith {
@@ -116,7 +117,7 @@ TEST(FloatToHalf, AgreesWithF16c) {
 }
 #endif
 
-TEST(HalfBulk, EqualsScalarForEveryLengthAndValue) {
+void ExpectBulkEqualsScalar() {
   std::vector<HalfBits> halves(65536 + 37);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<HalfBits>(i);
   std::vector<float> floats(halves.size());
@@ -154,6 +155,10 @@ TEST(HalfBulk, EqualsScalarForEveryLengthAndValue) {
     }
     ASSERT_EQ(guarded_floats[n], 7.0F);
   }
+}
+
+TEST(HalfBulk, EqualsScalarForEveryLengthAndValue) {
+  testing::ForEachTarget(ExpectBulkEqualsScalar);
 }
 
 /// Any half, with extra weight on the edges where rounding, subnormals and overflow happen.

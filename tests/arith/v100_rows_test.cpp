@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "each_target.h"
 #include "exact_sum.h"
 #include "reference/arith/fused_dot_add.h"
+#include "reference/arith/warp_mma.h"
 
 namespace voltcheck::arith {
 namespace {
@@ -83,12 +85,66 @@ TEST_F(V100Rows, HalfAccumulatorBitForBit) {
   }
 }
 
-TEST_F(V100Rows, VectorFormBitForBit) {
-  for (const Row& row : rows_) {
-    float acc = row.c;
-    TileStep(StepArithmetic::kV100, row.a.data(), row.b.data(), &acc, 1, 1, 1);
-    ASSERT_EQ(std::bit_cast<std::uint32_t>(acc), row.d);
-  }
+TEST_F(V100Rows, TileStepBitForBit) {
+  testing::ForEachTarget([this] {
+    for (const Row& row : rows_) {
+      float acc = row.c;
+      TileStep(StepArithmetic::kV100, row.a.data(), row.b.data(), &acc, 1, 1, 1);
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(acc), row.d);
+    }
+  });
+}
+
+/// 32 rows at a time on the diagonals of the four products, A by rows and B by columns.
+TEST_F(V100Rows, WarpInstructionBitForBit) {
+  const auto pack = [](HalfBits low, HalfBits high) {
+    return low | static_cast<std::uint32_t>(high) << 16;
+  };
+  testing::ForEachTarget([&] {
+    for (std::size_t first = 0; first < rows_.size(); first += 32) {
+      std::uint32_t a[2][32], b[2][32], c[8][32] = {}, c_half[4][32] = {};
+      const auto row_of = [&](std::size_t lane, std::size_t row) -> const Row& {
+        return rows_[first + lane % 16 / 4 * 8 + row];
+      };
+      // The register and half of an fp32 lane that lie on the diagonal, if any.
+      const auto diagonal = [](std::size_t lane, std::size_t i) {
+        const std::size_t row = (lane & 1) + (i & 2) + lane / 16 * 4;
+        return row == (i & 4) + (lane & 2) + (i & 1) ? static_cast<int>(row) : -1;
+      };
+      for (std::size_t lane = 0; lane < 32; ++lane) {
+        const std::size_t own = lane % 4 + lane / 16 * 4;
+        const Row& row = row_of(lane, own);
+        for (std::size_t r = 0; r < 2; ++r) {
+          a[r][lane] = pack(row.a[2 * r], row.a[2 * r + 1]);
+          b[r][lane] = pack(row.b[2 * r], row.b[2 * r + 1]);
+        }
+        c_half[own / 2][lane] = static_cast<std::uint32_t>(row.c_half) << (16 * (own % 2));
+        for (std::size_t i = 0; i < 8; ++i) {
+          const int at = diagonal(lane, i);
+          if (at >= 0) {
+            c[i][lane] = std::bit_cast<std::uint32_t>(row_of(lane, static_cast<std::size_t>(at)).c);
+          }
+        }
+      }
+      const std::uint32_t* a_rows[2] = {a[0], a[1]};
+      const std::uint32_t* b_rows[2] = {b[0], b[1]};
+      std::uint32_t* c_rows[8] = {c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]};
+      std::uint32_t* half_rows[4] = {c_half[0], c_half[1], c_half[2], c_half[3]};
+      WarpMma884({}, a_rows, b_rows, c_rows, c_rows);
+      WarpMma884({.c_half = true, .d_half = true}, a_rows, b_rows, half_rows, half_rows);
+      for (std::size_t lane = 0; lane < 32; ++lane) {
+        const std::size_t own = lane % 4 + lane / 16 * 4;
+        ASSERT_EQ(static_cast<HalfBits>(c_half[own / 2][lane] >> (16 * (own % 2))),
+                  row_of(lane, own).d_half);
+        for (std::size_t i = 0; i < 8; ++i) {
+          const int at = diagonal(lane, i);
+          if (at >= 0) {
+            ASSERT_EQ(c[i][lane], row_of(lane, static_cast<std::size_t>(at)).d);
+          }
+        }
+      }
+    }
+  });
 }
 
 TEST_F(V100Rows, SecondImplementationAgrees) {
