@@ -1,6 +1,7 @@
 #include "kernels/plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "fixtures/case/descriptor.h"
@@ -278,6 +279,13 @@ const BufferSpec* Plan::FindBuffer(std::string_view name) const {
   const auto found = std::find_if(buffers.begin(), buffers.end(),
                                   [&](const BufferSpec& buffer) { return buffer.name == name; });
   return found == buffers.end() ? nullptr : &*found;
+}
+
+std::vector<PlanLaunch> Plan::StageLaunches() const {
+  std::vector<PlanLaunch> stage;
+  std::copy_if(launches.begin(), launches.end(), std::back_inserter(stage),
+               [](const PlanLaunch& launch) { return launch.stage != PlanStage::kRepack; });
+  return stage;
 }
 
 Plan MakePlan(const Problem& problem) {

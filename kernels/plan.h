@@ -71,6 +71,8 @@ struct Plan {
   BufferArgument rows;  ///< int32, made by the permute step: the number of computed rows
 
   const BufferSpec* FindBuffer(std::string_view name) const;
+  /// The launches behind the repacking: what runs for every batch, and what is captured.
+  std::vector<PlanLaunch> StageLaunches() const;
 };
 
 /// The plan for `problem.c`: repack the weights, permute, build segments, W13, SiLU, W2, reduce,

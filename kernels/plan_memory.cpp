@@ -81,6 +81,15 @@ void PlanMemory::Upload() {
   }
 }
 
+void PlanMemory::Replace(std::string_view buffer, std::vector<std::byte> contents) {
+  Placed& placed = placed_[index_.find(buffer)->second];
+  if (contents.size() != placed.spec->bytes) {
+    throw std::invalid_argument("contents of another size for " + placed.spec->name);
+  }
+  placed.uploaded = std::move(contents);
+  device_.CopyToDevice(placed.address, placed.uploaded);
+}
+
 void PlanMemory::Poison(std::uint32_t pattern) {
   for (const Placed& placed : placed_) {
     if (placed.spec->role == BufferSpec::Role::kLock || !placed.spec->contents.empty()) {

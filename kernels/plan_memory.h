@@ -12,6 +12,10 @@
 
 namespace voltcheck::kernels {
 
+/// NaN as two halves and as a float, and a large integer.
+inline constexpr std::uint32_t kNanPattern = 0x7fff7fffU;
+inline constexpr std::uint32_t kOnesPattern = 0xffffffffU;
+
 /// The buffers of a plan on a device, at fixed addresses for as long as this lives.
 class PlanMemory {
  public:
@@ -23,6 +27,8 @@ class PlanMemory {
 
   /// Uploads contents with their pointers filled in, and clears locks.
   void Upload();
+  /// Uploads other contents of equal size into an input buffer, at the same address.
+  void Replace(std::string_view buffer, std::vector<std::byte> contents);
   /// Writes a repeated 32-bit pattern over every buffer that has no contents and is no lock.
   void Poison(std::uint32_t pattern);
 

@@ -9,7 +9,7 @@
 
 namespace voltcheck::kernels::testing {
 
-/// What the kernels must produce, from CONTRACT formulas in the plainest loops that say them.
+/// What the kernels must produce, in the plainest loops that say it.
 /// Shares nothing with the kernels, and with the simulator only reference/arith.
 
 using Halves = std::vector<std::uint16_t>;
