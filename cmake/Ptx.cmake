@@ -1,6 +1,7 @@
-# voltcheck_embed_ptx(TARGET FOLDER SOURCES file.cu... HEADERS file.cuh...)
+# voltcheck_embed_ptx(TARGET FOLDER SOURCES file.cu... VARIANTS "NAME file.cu definition..."... HEADERS file.cuh...)
 #
-# Compiles device code for SM70 and embeds it in TARGET: per file NAME.cu, in the build tree under FOLDER,
+# Compiles device code for SM70 and embeds it in TARGET: per file NAME.cu, and per variant (a file compiled with
+# preprocessor definitions, the words of one string), in the build tree under FOLDER,
 #
 #   NAME.ptx         nvcc -ptx, with line information, made independent of where the checkout lies
 #   NAME.cubin       the same toolkit's ptxas, for real SM70 chips
@@ -9,32 +10,39 @@
 # and one assembler file that takes PTX and cubins in with .incbin and lists them in a table
 # (kernels/embedded_modules.h). Sets VOLTCHECK_PTX_DIR in the caller's scope.
 function(voltcheck_embed_ptx TARGET FOLDER)
-  cmake_parse_arguments(PTX "" "" "SOURCES;HEADERS" ${ARGN})
+  cmake_parse_arguments(PTX "" "" "SOURCES;VARIANTS;HEADERS" ${ARGN})
   set(out ${CMAKE_BINARY_DIR}/${FOLDER})
   file(MAKE_DIRECTORY ${out})
   set(view ${CMAKE_BINARY_DIR}/rooms/kernels)  # device code sees its room alone, as voltcheck_room has it
   set(products)
   set(data "    .section .rodata,\"a\",@progbits\n")
   set(table "    .section .data.rel.ro,\"aw\",@progbits\n    .balign 8\n    .globl voltcheck_embedded_modules\nvoltcheck_embedded_modules:\n")
-  list(SORT PTX_SOURCES)
+  set(modules ${PTX_VARIANTS})
   foreach(source ${PTX_SOURCES})
     get_filename_component(name ${source} NAME_WE)
+    list(APPEND modules "${name} ${source}")
+  endforeach()
+  list(SORT modules)
+  foreach(module ${modules})
+    separate_arguments(definitions UNIX_COMMAND "${module}")
+    list(POP_FRONT definitions name source)
+    list(TRANSFORM definitions PREPEND "-D")
     file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
     add_custom_command(
       OUTPUT ${out}/${name}.ptx
-      COMMAND ${SM70_NVCC_COMMAND} -ptx -arch=compute_70 -std=c++17 -O3 -lineinfo -I ${view}
+      COMMAND ${SM70_NVCC_COMMAND} -ptx -arch=compute_70 -std=c++17 -O3 -lineinfo -I ${view} ${definitions}
               -o ${out}/${name}.raw.ptx ${CMAKE_SOURCE_DIR}/${relative}
       COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR} -DVIEW=${view} -DIN=${out}/${name}.raw.ptx
               -DOUT=${out}/${name}.ptx -P ${CMAKE_SOURCE_DIR}/cmake/NormalisePtx.cmake
       DEPENDS ${CMAKE_SOURCE_DIR}/${relative} ${PTX_HEADERS}
               ${CMAKE_SOURCE_DIR}/cmake/NormalisePtx.cmake
-      COMMENT "PTX ${relative}" VERBATIM)
+      COMMENT "PTX ${name}" VERBATIM)
     add_custom_command(
       OUTPUT ${out}/${name}.cubin ${out}/${name}.ptxas.txt
       COMMAND sh -c "\"$1\" -arch=sm_70 -O3 -v -o \"$2.cubin\" \"$2.ptx\" >\"$2.ptxas.txt\" 2>&1 || { cat \"$2.ptxas.txt\" >&2; exit 1; }"
               sh ${SM70_PTXAS} ${out}/${name}
       DEPENDS ${out}/${name}.ptx
-      COMMENT "SM70 cubin ${relative}" VERBATIM)
+      COMMENT "SM70 cubin ${name}" VERBATIM)
     list(APPEND products ${out}/${name}.ptx ${out}/${name}.cubin)
     # Each file is followed by a zero byte, so that the PTX is a C string as the driver wants it.
     string(APPEND data

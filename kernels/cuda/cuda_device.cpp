@@ -166,7 +166,7 @@ class CudaDevice : public kernels::Device {
 
   /// Puts a launch on the stream. False when the device has faulted.
   bool Issue(const Launch& launch) {
-    const CuFunction function = modules_[launch.kernel.module].Function(launch.kernel.kernel);
+    CuFunction function = modules_[launch.kernel.module].Function(launch.kernel.kernel);
     const std::string& name = NameOf(launch);
     const std::string what = "launch of " + name;
     const unsigned shared = launch.dynamic_shared_bytes;

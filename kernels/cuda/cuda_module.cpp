@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -24,7 +25,7 @@ CuModule Load(CudaContext& context, const std::string& name, const void* image) 
   std::array<CuJitOption, 2> keys = {CuJitOption::kErrorLogBuffer,
                                      CuJitOption::kErrorLogBufferBytes};
   // The driver reads a size from the pointer's own bits.
-  std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  std::array<void*, 2> values = {log.data(), std::bit_cast<void*>(log.size() - 1)};
   CuModule module = nullptr;
   const CuResult result = context.api().ModuleLoadDataEx(
       &module, image, static_cast<unsigned>(keys.size()), keys.data(), values.data());

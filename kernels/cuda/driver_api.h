@@ -84,7 +84,7 @@ struct DriverApi {
   CuResult (*StreamBeginCapture)(CuStream stream, int mode);
   CuResult (*StreamEndCapture)(CuStream stream, CuGraph* graph);
   CuResult (*GraphDestroy)(CuGraph graph);
-  CuResult (*GraphInstantiate)(CuGraphExec* executable, CuGraph graph, unsigned long long flags);
+  CuResult (*GraphInstantiate)(CuGraphExec* executable, CuGraph graph, std::uint64_t flags);
   CuResult (*GraphLaunch)(CuGraphExec executable, CuStream stream);
   CuResult (*GraphExecDestroy)(CuGraphExec executable);
 };

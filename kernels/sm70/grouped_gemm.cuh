@@ -194,9 +194,11 @@ __device__ __forceinline__ void GroupedGemm(const GemmArguments& p) {
         {out, out_stride, a, row_index, offsets, segment_expert, weights, metadata, partials,      \
          locks, segments, segment, k, n, splits, epilogue});                                       \
   }
-#define VOLTCHECK_GROUPED_GEMM(M, N, K, GROUP)                                               \
+#define VOLTCHECK_GROUPED_GEMM_ENTRIES(M, N, K, GROUP)                                       \
   VOLTCHECK_GROUPED_GEMM_ENTRY(grouped_gemm_##M##x##N##x##K##_g##GROUP##_4b, M, N, K, GROUP, \
                                k4Byte)                                                       \
   VOLTCHECK_GROUPED_GEMM_ENTRY(grouped_gemm_##M##x##N##x##K##_g##GROUP##_3b, M, N, K, GROUP, k3Byte)
+// The arguments may be macros themselves.
+#define VOLTCHECK_GROUPED_GEMM(M, N, K, GROUP) VOLTCHECK_GROUPED_GEMM_ENTRIES(M, N, K, GROUP)
 
 #endif  // VOLTCHECK_KERNELS_SM70_GROUPED_GEMM_CUH_

@@ -25,6 +25,9 @@ class AccessObserver {
                         const LanePointers& pointers) = 0;
   /// Instr::imm: 0 device-wide, 1 block-wide, 2 bar.warp.sync.
   virtual void OnFence(ExecContext& context, const Instr& instr) = 0;
+  /// A call copied parameters into the lanes' local memory.
+  virtual void OnLocalWrite(ExecContext& context, std::uint32_t mask, std::uint64_t offset,
+                            std::uint64_t bytes) = 0;
 };
 
 }  // namespace voltcheck::simulator

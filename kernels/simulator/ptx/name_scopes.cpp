@@ -60,9 +60,9 @@ std::string NameScopes::Declare(const std::string& name, Location location, Kind
 }
 
 const NameScopes::Entry* NameScopes::Find(const std::string& name) const {
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    const auto found = scope->entries.find(name);
-    if (found != scope->entries.end()) {
+  for (std::size_t depth = scopes_.size(); depth-- > 0;) {
+    const auto found = scopes_[depth].entries.find(name);
+    if (found != scopes_[depth].entries.end()) {
       return &found->second;
     }
   }

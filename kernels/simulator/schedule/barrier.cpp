@@ -47,6 +47,7 @@ bool Block::Arrive(Warp& warp, std::size_t index, const Instr& instr, const Cont
                       std::to_string(id) + ", which expects " + std::to_string(barrier.expected));
   }
   const std::uint32_t votes = *warp.RowOf<std::uint32_t>(group, instr.op[3]) & group.mask;
+  barrier.participants[warp.index()] = 1;
   barrier.reduced_and &= votes == group.mask;
   barrier.reduced_count += static_cast<std::uint32_t>(std::popcount(votes));
 
@@ -145,8 +146,21 @@ void Block::Release(std::uint32_t id) {
     }
     warp.OnBarrier();
   }
+  if (checker_ != nullptr) {
+    std::vector<std::uint32_t> warps;
+    bool whole = true;
+    for (const Warp& warp : warps_) {
+      if (barrier.participants[warp.index()] != 0) {
+        warps.push_back(warp.index());
+      } else {
+        whole &= warp.alive() == 0;
+      }
+    }
+    checker_->OnBarrier(warps, whole);
+  }
   barrier = Barrier{};
   barrier.arrived.assign(warps_.size(), 0);
+  barrier.participants.assign(warps_.size(), 0);
 }
 
 void Block::OnExit() { CompleteBarriers(); }

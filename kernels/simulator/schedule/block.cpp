@@ -44,8 +44,14 @@ void Block::Start(const LaunchState& launch, std::uint64_t index) {
   barriers_.assign(kBarriers, Barrier{});
   for (Barrier& barrier : barriers_) {
     barrier.arrived.assign(launch.warps(), 0);
+    barrier.participants.assign(launch.warps(), 0);
   }
   findings_.Clear();
+  checker_.reset();
+  if (BlockChecker::Wanted(launch.options.checks)) {
+    checker_ = std::make_unique<BlockChecker>();
+    checker_->Start(launch, index, findings_);
+  }
   random_ = ScheduleRandom(launch.options.schedule, ~index + (launch.number << 40));
   next_warp_ = 0;
   pauses_ = false;
@@ -99,6 +105,7 @@ ExecContext Block::MakeContext() {
   context.shared = {reinterpret_cast<std::byte*>(shared_.data()), launch_->shared_bytes()};
   context.constants = launch_->constants;
   context.params = {const_cast<std::byte*>(launch_->parameters.data()), launch_->parameters.size()};
+  context.observer = checker_.get();
   context.SetBase(RowBase::kConstant, launch_->program->constants.data());
   context.SetBase(RowBase::kBlock, rows_.data());
   return context;
@@ -180,6 +187,10 @@ kernels::Counters Block::counters() const {
     counters.lane_instructions += warp.lane_instructions;
     counters.warp_instructions += warp.warp_instructions;
     counters.mma += warp.matrix_instructions();
+  }
+  if (checker_ != nullptr) {
+    counters.bank_conflicts = checker_->bank_conflicts();
+    counters.global_sectors = checker_->global_sectors();
   }
   return counters;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/simulator/check/block_checker.h"
 #include "kernels/simulator/check/findings.h"
 #include "kernels/simulator/schedule/launch.h"
 #include "kernels/simulator/schedule/warp.h"
@@ -65,7 +66,8 @@ class Block {
     bool reduced_and = true;
     std::uint32_t reduced_count = 0;
     bool in_use = false;
-    std::vector<std::uint32_t> arrived;  ///< lanes by warp
+    std::vector<std::uint32_t> arrived;      ///< lanes by warp
+    std::vector<std::uint8_t> participants;  ///< warps that arrived in this round
   };
 
   bool IsComplete(const Barrier& barrier) const;
@@ -85,6 +87,7 @@ class Block {
   std::vector<AlignedBytes> shared_;
   std::vector<Barrier> barriers_;
   FindingList findings_;
+  std::unique_ptr<BlockChecker> checker_;  ///< null: nobody wants to see accesses
   ScheduleRandom random_;
   std::size_t next_warp_ = 0;
   bool pauses_ = false;

@@ -207,6 +207,11 @@ void Warp::CopyParameters(const std::vector<ParamCopy>& copies, std::uint64_t ca
       std::byte* inner = stack + callee + copy.callee_offset;
       std::memcpy(into_callee ? inner : outer, into_callee ? outer : inner, copy.bytes);
     }
+    if (context_.observer != nullptr) {
+      context_.observer->OnLocalWrite(
+          context_, mask, into_callee ? callee + copy.callee_offset : caller + copy.caller_offset,
+          copy.bytes);
+    }
   }
 }
 

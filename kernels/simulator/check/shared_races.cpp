@@ -1,0 +1,123 @@
+#include "kernels/simulator/check/shared_races.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace voltcheck::simulator {
+
+void SharedRaces::Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_t warps) {
+  granule_ = granule;
+  warps_ = warps;
+  cells_.assign(static_cast<std::size_t>((bytes + granule - 1) / granule), Cell{});
+  clocks_.assign(warps, 1);
+  known_.assign(std::size_t{warps} * warps, 0);
+  phase_ = 1;
+  partial_ = false;
+}
+
+std::optional<SharedRaces::Race> SharedRaces::AgainstWriter(const Access& access,
+                                                            const Cell& cell) const {
+  const std::uint32_t thread = access.warp * kWarpSize + access.lane;
+  if (cell.writer == 0 || cell.writer - 1u == thread || (access.strong && cell.write_strong != 0)) {
+    return std::nullopt;
+  }
+  const std::uint32_t other = cell.writer - 1u;
+  const std::uint32_t warp = other / kWarpSize;
+  const bool same_warp = warp == access.warp;
+  const bool ordered =
+      same_warp ? cell.write_clock < clocks_[warp] : Ordered(access.warp, warp, cell.write_clock);
+  if (ordered) {
+    return std::nullopt;
+  }
+  return Race{other, cell.write_pc, true, same_warp};
+}
+
+std::optional<SharedRaces::Race> SharedRaces::AgainstReaders(const Access& access,
+                                                             const Cell& cell) const {
+  if (cell.read_lanes == 0 || (access.strong && cell.read_strong != 0)) {
+    return std::nullopt;
+  }
+  const auto race = [&](std::uint32_t warp, std::uint32_t lane) {
+    return Race{warp * kWarpSize + lane, cell.read_pc, false, warp == access.warp};
+  };
+  if (cell.read_warp == access.warp) {
+    const std::uint32_t others = cell.read_lanes & ~(1u << access.lane);
+    if (others != 0 && cell.read_clock == clocks_[access.warp]) {
+      return race(access.warp, static_cast<std::uint32_t>(std::countr_zero(others)));
+    }
+  } else if (!Ordered(access.warp, cell.read_warp, cell.read_clock)) {
+    return race(cell.read_warp, static_cast<std::uint32_t>(std::countr_zero(cell.read_lanes)));
+  }
+  // Earlier readers: only which warps is known, which is enough while all barriers are whole.
+  const std::uint32_t others = cell.read_warps & ~(1u << access.warp) & ~(1u << cell.read_warp);
+  if (others != 0 && cell.phase == phase_ && !partial_) {
+    return race(static_cast<std::uint32_t>(std::countr_zero(others)), 0);
+  }
+  return std::nullopt;
+}
+
+void SharedRaces::NoteRead(const Access& access, Cell& cell) {
+  const std::uint32_t clock = clocks_[access.warp];
+  if (cell.read_warp == access.warp && cell.read_clock == clock) {
+    cell.read_lanes |= 1u << access.lane;
+  } else {
+    cell.read_warp = static_cast<std::uint8_t>(access.warp);
+    cell.read_clock = clock;
+    cell.read_lanes = 1u << access.lane;
+  }
+  if (cell.phase != phase_) {
+    cell.phase = phase_;
+    cell.read_warps = 0;
+  }
+  cell.read_warps |= 1u << access.warp;
+  cell.read_pc = access.pc;
+  cell.read_strong = access.strong ? 1 : 0;
+}
+
+std::optional<SharedRaces::Race> SharedRaces::OnAccess(const Access& access, std::uint64_t offset,
+                                                       std::uint64_t bytes) {
+  std::optional<Race> race;
+  const std::uint64_t end = (offset + bytes + granule_ - 1) / granule_;
+  for (std::uint64_t c = offset / granule_; c < end; ++c) {
+    Cell& cell = cells_[c];
+    if (!race) {
+      race = AgainstWriter(access, cell);
+    }
+    if (!access.write) {
+      NoteRead(access, cell);
+      continue;
+    }
+    if (!race) {
+      race = AgainstReaders(access, cell);
+    }
+    cell.writer = static_cast<std::uint16_t>(access.warp * kWarpSize + access.lane + 1);
+    cell.write_clock = clocks_[access.warp];
+    cell.write_pc = access.pc;
+    cell.write_strong = access.strong ? 1 : 0;
+    cell.read_lanes = 0;
+    cell.read_warps = 0;
+  }
+  return race;
+}
+
+void SharedRaces::OnBarrier(const std::vector<std::uint32_t>& warps, bool whole) {
+  std::vector<std::uint32_t> joined(warps_, 0);
+  for (const std::uint32_t w : warps) {
+    known_[w * warps_ + w] = clocks_[w];
+    for (std::uint32_t other = 0; other < warps_; ++other) {
+      joined[other] = std::max(joined[other], known_[w * warps_ + other]);
+    }
+  }
+  for (const std::uint32_t w : warps) {
+    std::copy(joined.begin(), joined.end(), known_.begin() + std::ptrdiff_t{w} * warps_);
+    ++clocks_[w];
+  }
+  if (whole) {
+    ++phase_;
+    partial_ = false;
+  } else {
+    partial_ = true;
+  }
+}
+
+}  // namespace voltcheck::simulator

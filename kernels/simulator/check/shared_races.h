@@ -1,0 +1,75 @@
+#ifndef VOLTCHECK_KERNELS_SIMULATOR_CHECK_SHARED_RACES_H_
+#define VOLTCHECK_KERNELS_SIMULATOR_CHECK_SHARED_RACES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernels/simulator/program/program.h"
+
+namespace voltcheck::simulator {
+
+/// Finds accesses to shared memory that no barrier orders: two threads of a block, the same bytes,
+/// at least one write.
+///
+/// Each warp has a clock that moves on at every barrier and bar.warp.sync, and knows how much of
+/// the other warps' clocks lies before it (a vector clock). Every cell of shared memory remembers
+/// who wrote and read it last, and when. Threads of one warp are ordered by bar.warp.sync and
+/// barriers alone, as on Volta.
+class SharedRaces {
+ public:
+  struct Access {
+    std::uint32_t warp = 0;
+    std::uint32_t lane = 0;
+    std::uint32_t pc = 0;
+    bool write = false;
+    bool strong = false;  ///< atomic or volatile: two such accesses do not race
+  };
+  struct Race {
+    std::uint32_t other_thread = 0;
+    std::uint32_t other_pc = 0;
+    bool other_write = false;
+    bool same_warp = false;
+  };
+
+  /// `granule` (1, 2 or 4 bytes) divides every access of the program.
+  void Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_t warps);
+  std::optional<Race> OnAccess(const Access& access, std::uint64_t offset, std::uint64_t bytes);
+  /// A barrier that these warps took part in; `whole`: all warps of the block.
+  void OnBarrier(const std::vector<std::uint32_t>& warps, bool whole);
+  /// bar.warp.sync.
+  void OnWarpSync(std::uint32_t warp) { ++clocks_[warp]; }
+
+ private:
+  struct Cell {
+    std::uint32_t write_clock = 0;
+    std::uint32_t write_pc = 0;
+    std::uint16_t writer = 0;  ///< thread + 1, 0: nobody
+    std::uint8_t write_strong = 0;
+    std::uint8_t read_strong = 0;
+    std::uint32_t read_clock = 0;
+    std::uint32_t read_pc = 0;
+    std::uint32_t read_lanes = 0;  ///< of the warp that read last
+    std::uint32_t read_warps = 0;  ///< all that read since barrier `phase`
+    std::uint32_t phase = 0;
+    std::uint8_t read_warp = 0;
+  };
+  bool Ordered(std::uint32_t warp, std::uint32_t other, std::uint32_t clock) const {
+    return known_[warp * warps_ + other] >= clock;
+  }
+  std::optional<Race> AgainstWriter(const Access& access, const Cell& cell) const;
+  std::optional<Race> AgainstReaders(const Access& access, const Cell& cell) const;
+  void NoteRead(const Access& access, Cell& cell);
+
+  std::uint32_t granule_ = 4;
+  std::uint32_t warps_ = 0;
+  std::vector<Cell> cells_;
+  std::vector<std::uint32_t> clocks_;  ///< by warp
+  std::vector<std::uint32_t> known_;   ///< [warp][other]: the other's clock that lies before
+  std::uint32_t phase_ = 1;            ///< barriers of the whole block
+  bool partial_ = false;               ///< a barrier of some warps was used in this phase
+};
+
+}  // namespace voltcheck::simulator
+
+#endif  // VOLTCHECK_KERNELS_SIMULATOR_CHECK_SHARED_RACES_H_
