@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// An fp32 result that is documented to lie within 2 ulp of the correctly rounded one, relative to the
-// exact one.
+// An fp32 result that is documented to lie within 2 ulp of the correctly rounded one, relative to
+// the exact one.
 constexpr double kTwoUlp = 2.5 * 0x1p-23;
 
 struct Quantity {
@@ -40,8 +40,7 @@ void SiluElement(const Quantity& gate, const Quantity& up, double& value, double
   }
   // s: expf, the sum with 1, a division, a rounding to half. The absolute term stands for an expf
   // that overflows and for fp32 subnormals.
-  const double relative =
-      (kTwoUlp * (1 - sigmoid) + 0x1p-24 + kTwoUlp) * (1 + 0x1p-20);
+  const double relative = (kTwoUlp * (1 - sigmoid) + 0x1p-24 + kTwoUlp) * (1 + 0x1p-20);
   double silu_error = SiluSpread(gate.value, sigmoid, gate.uncertainty);
   silu_error += relative * (std::fabs(silu) + silu_error);
   if (gate.value != 0 || gate.uncertainty != 0) {

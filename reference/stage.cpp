@@ -70,15 +70,10 @@ void MultiplyRows(const AwqMatrix& weights, WeightKind kind, std::span<const std
   }
 }
 
-void RoundToHalf(Matrix<double>& m) {
+template <typename Scalar>
+void RoundToHalf(Matrix<Scalar>& m) {
   std::transform(m.data(), m.data() + m.size(), m.data(),
-                 [](double x) { return reference::RoundToHalf(x); });
-}
-
-void RoundToHalf(Matrix<float>& m) {
-  std::vector<arith::HalfBits> halves(static_cast<std::size_t>(m.size()));
-  arith::FloatToHalf(m.data(), halves.data(), halves.size());
-  arith::HalfToFloat(halves.data(), m.data(), halves.size());
+                 [](Scalar x) { return reference::RoundToHalf(x); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -155,6 +156,26 @@ TEST(Stage, RoundsExactlyWhereTheContractDoes) {
   EXPECT_FALSE(halves(exact.w13) || halves(exact.silu) || halves(exact.w2) || halves(exact.output));
   // W13 rounds once: the rounded one is the exact one rounded.
   EXPECT_EQ(FromHalfMatrix<float>(ToHalfMatrix(exact.w13)), rounded.w13);
+}
+
+TEST(Rounding, OfFloatsAgreesWithTheConversions) {
+  const auto check = [](std::uint32_t bits) {
+    const auto x = std::bit_cast<float>(bits);
+    const float got = RoundToHalf(x);
+    const float want = arith::HalfToFloat(arith::FloatToHalf(x));
+    return std::isnan(want)
+               ? std::isnan(got)
+               : std::bit_cast<std::uint32_t>(got) == std::bit_cast<std::uint32_t>(want);
+  };
+  for (std::uint32_t i = 0; i < 0x100000; ++i) {
+    ASSERT_TRUE(check(i * 4099U)) << i;  // all signs and exponents
+    // Around every half and every middle between two.
+    const std::uint32_t half =
+        std::bit_cast<std::uint32_t>(arith::HalfToFloat(static_cast<arith::HalfBits>(i >> 4)));
+    ASSERT_TRUE(check(half + (i & 15U) * 0x400U)) << i;
+    ASSERT_TRUE(check(half + (i & 15U) * 0x400U + 1)) << i;
+    ASSERT_TRUE(check(half + (i & 15U) * 0x400U - 1)) << i;
+  }
 }
 
 TEST(Stage, SiluRoundsTwice) {
