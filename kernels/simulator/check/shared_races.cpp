@@ -16,20 +16,18 @@ void SharedRaces::Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_
 }
 
 std::optional<SharedRaces::Race> SharedRaces::AgainstWriter(const Access& access,
-                                                            const Cell& cell) const {
-  const std::uint32_t thread = access.warp * kWarpSize + access.lane;
-  if (cell.writer == 0 || cell.writer - 1u == thread || (access.strong && cell.write_strong != 0)) {
+                                                            const Write& write) const {
+  if (write.thread == kNone || write.thread == access.warp * kWarpSize + access.lane) {
     return std::nullopt;
   }
-  const std::uint32_t other = cell.writer - 1u;
-  const std::uint32_t warp = other / kWarpSize;
+  const std::uint32_t warp = write.thread / kWarpSize;
   const bool same_warp = warp == access.warp;
   const bool ordered =
-      same_warp ? cell.write_clock < clocks_[warp] : Ordered(access.warp, warp, cell.write_clock);
+      same_warp ? write.clock < clocks_[warp] : Ordered(access.warp, warp, write.clock);
   if (ordered) {
     return std::nullopt;
   }
-  return Race{other, cell.write_pc, true, same_warp};
+  return Race{write.thread, write.pc, true, same_warp};
 }
 
 std::optional<SharedRaces::Race> SharedRaces::AgainstReaders(const Access& access,
@@ -81,7 +79,10 @@ std::optional<SharedRaces::Race> SharedRaces::OnAccess(const Access& access, std
   for (std::uint64_t c = offset / granule_; c < end; ++c) {
     Cell& cell = cells_[c];
     if (!race) {
-      race = AgainstWriter(access, cell);
+      race = AgainstWriter(access, cell.plain);
+    }
+    if (!race && !access.strong) {
+      race = AgainstWriter(access, cell.strong);
     }
     if (!access.write) {
       NoteRead(access, cell);
@@ -90,10 +91,8 @@ std::optional<SharedRaces::Race> SharedRaces::OnAccess(const Access& access, std
     if (!race) {
       race = AgainstReaders(access, cell);
     }
-    cell.writer = static_cast<std::uint16_t>(access.warp * kWarpSize + access.lane + 1);
-    cell.write_clock = clocks_[access.warp];
-    cell.write_pc = access.pc;
-    cell.write_strong = access.strong ? 1 : 0;
+    (access.strong ? cell.strong : cell.plain) = {clocks_[access.warp], access.pc,
+                                                  access.warp * kWarpSize + access.lane};
     cell.read_lanes = 0;
     cell.read_warps = 0;
   }

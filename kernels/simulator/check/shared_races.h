@@ -41,11 +41,14 @@ class SharedRaces {
   void OnWarpSync(std::uint32_t warp) { ++clocks_[warp]; }
 
  private:
+  struct Write {
+    std::uint32_t clock = 0;
+    std::uint32_t pc = 0;
+    std::uint32_t thread = kNone;
+  };
   struct Cell {
-    std::uint32_t write_clock = 0;
-    std::uint32_t write_pc = 0;
-    std::uint16_t writer = 0;  ///< thread + 1, 0: nobody
-    std::uint8_t write_strong = 0;
+    Write plain;
+    Write strong;
     std::uint8_t read_strong = 0;
     std::uint32_t read_clock = 0;
     std::uint32_t read_pc = 0;
@@ -57,7 +60,7 @@ class SharedRaces {
   bool Ordered(std::uint32_t warp, std::uint32_t other, std::uint32_t clock) const {
     return known_[warp * warps_ + other] >= clock;
   }
-  std::optional<Race> AgainstWriter(const Access& access, const Cell& cell) const;
+  std::optional<Race> AgainstWriter(const Access& access, const Write& write) const;
   std::optional<Race> AgainstReaders(const Access& access, const Cell& cell) const;
   void NoteRead(const Access& access, Cell& cell);
 
