@@ -33,6 +33,7 @@ verify::RunProvenance Provenance(const std::vector<Case>& cases, const SessionOp
   const std::unique_ptr<kernels::Device> device =
       verify::MakeDevice(options.device, cases.front().numerics);
   p.device = device->Describe();
+  verify::CheckOverrides(*device, options.device.overrides);
   for (const Case& c : cases) {
     if (c.numerics != cases.front().numerics) {
       p.device.numerics = "by case";

@@ -124,7 +124,7 @@ void SummaryTable::PrintStages(std::FILE* out) const {
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const verify::Extremum& x = stages_[i].max_abs;
     if (x.row >= 0) {
-      std::fprintf(out, "  %-6s largest difference: case %llu at (%d, %d): got %.7g, fp32 %.7g\n",
+      std::fprintf(out, "  %-6s max|d|: case %llu at (%d, %d): got %.7g, fp32 %.7g\n",
                    std::string(verify::ToString(verify::kStages[i])).c_str(),
                    Wide(stages_[i].max_abs_case), x.row, x.col, x.got, x.want);
     }

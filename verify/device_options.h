@@ -28,6 +28,11 @@ std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numeri
 /// file that cannot be read.
 std::vector<kernels::ModuleImage> ReadOverrides(const std::vector<std::string>& paths);
 
+/// Loads the overrides on `device`, and throws Error (status 2) for one that does not load or has
+/// no entry of the built-in kernels: a misspelt entry would otherwise let the built-in one pass in
+/// its stead.
+void CheckOverrides(kernels::Device& device, const std::vector<kernels::ModuleImage>& overrides);
+
 }  // namespace voltcheck::verify
 
 #endif  // VOLTCHECK_VERIFY_DEVICE_OPTIONS_H_

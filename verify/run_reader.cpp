@@ -51,6 +51,11 @@ std::string ReadAttribute(hid_t object, const char* name) {
     H5free_memory(text);
     return value;
   }
+  if (H5Tget_class(type.get()) == H5T_STRING) {
+    std::string value(H5Tget_size(type.get()), '\0');
+    Check(H5Aread(attribute.get(), type.get(), value.data()));
+    return value.substr(0, value.find('\0'));
+  }
   return "?";
 }
 

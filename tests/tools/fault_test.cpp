@@ -1,0 +1,166 @@
+// Faults planted into the built kernels: the gate must fail on each, with the verdict that fits.
+// Each edit of the PTX asserts that it happened, so a compiler that writes other PTX shows here and
+// not as a green test.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "command.h"
+
+namespace voltcheck::tools {
+namespace {
+
+constexpr const char* kSuite =
+    "h=128;i=64;e=8;k=2;g=32;t=1,9;data=integer;cols=interleaved,halves;w13=8x128x64/1;w2=8x128x64/"
+    "1\n"
+    "h=128;i=64;e=8;k=2;g=32;t=9;w13=8x128x64/1;w2=8x128x64/1\n"
+    "h=128;i=64;e=4;k=2;g=32;t=128;data=onehot;w13=8x128x64/1;w2=8x128x64/1\n"
+    "h=128;i=64;e=4;k=2;g=32;t=9;w13=8x128x64/2;w2=8x128x64/1\n";
+constexpr int kCases = 7;
+
+class FaultTest : public CommandTest {
+ protected:
+  static std::string BuiltPtx(const std::string& name) {
+    return ReadText(std::filesystem::path(VOLTCHECK_PTX_DIR) / name);
+  }
+
+  // The PTX with the text after the `skip` first matches of `pattern` (in `entry`) replaced.
+  static std::string Edited(const std::string& ptx, const std::string& entry,
+                            const std::string& pattern, const std::string& replacement,
+                            int skip = 0) {
+    std::size_t at = ptx.find(".entry " + entry);
+    EXPECT_NE(at, std::string::npos) << "no entry " << entry;
+    const std::regex regex(pattern);
+    std::smatch match;
+    std::string rest = ptx.substr(at);
+    for (;; --skip) {
+      if (!std::regex_search(rest, match, regex)) {
+        ADD_FAILURE() << "this toolkit's PTX of " << entry << " has no " << pattern;
+        return ptx;
+      }
+      if (skip == 0) {
+        break;
+      }
+      at += static_cast<std::size_t>(match.position() + match.length());
+      rest = ptx.substr(at);
+    }
+    std::string edited = ptx.substr(0, at) + std::string(match.prefix()) +
+                         match.format(replacement) + std::string(match.suffix());
+    EXPECT_NE(edited, ptx);
+    return edited;
+  }
+
+  // Runs the gate over the built kernels with one module replaced.
+  nlohmann::json GateWith(const std::string& ptx, int* status) const {
+    WriteText(Path("suite.txt"), kSuite);
+    WriteText(Path("changed.ptx"), ptx);
+    const Outcome gate =
+        Run({"gate", "--suite", "./suite.txt", "--kernels", "changed.ptx", "--json"});
+    *status = gate.status;
+    EXPECT_EQ(gate.err, "");
+    return nlohmann::json::parse(gate.out, nullptr, false);
+  }
+
+  void ExpectFailed(const std::string& ptx, const std::string& verdict,
+                    const std::string& reason) const {
+    int status = 0;
+    const nlohmann::json json = GateWith(ptx, &status);
+    ASSERT_EQ(status, 1);
+    EXPECT_GT(json["summary"][verdict], 0) << json["summary"];
+    bool said = false;
+    for (const nlohmann::json& one : json["cases"]) {
+      said = said || one["reason"].get<std::string>().find(reason) != std::string::npos;
+    }
+    EXPECT_TRUE(said) << "no case says '" << reason << "': " << json["cases"][0]["reason"];
+  }
+};
+
+TEST_F(FaultTest, TheBuiltKernelsPassWhenGivenAsAFile) {
+  for (const char* name : {"grouped_gemm_8x128x64_g32.ptx", "awq_repack.ptx", "moe_segments.ptx"}) {
+    int status = -1;
+    const nlohmann::json json = GateWith(BuiltPtx(name), &status);
+    EXPECT_EQ(status, 0) << name;
+    EXPECT_EQ(json["summary"]["passed"], kCases);
+  }
+}
+
+TEST_F(FaultTest, OneNibbleOrder) {
+  // 0x6240 takes the even nibble pairs of two words; 0x7351 is the odd ones.
+  const std::string ptx =
+      Edited(BuiltPtx("awq_repack.ptx"), "awq_repack_weights", "25152;", "29521;");
+  ExpectFailed(ptx, "failed", "w13: ");
+}
+
+TEST_F(FaultTest, OneZeroPoint) {
+  // One of the eight zero points of a word loses its lowest bit.
+  for (const int skip : {0, 4}) {
+    const std::string ptx = Edited(BuiltPtx("awq_repack.ptx"), "awq_repack_metadata_4b",
+                                   R"(and\.b32(\s+%r\d+, %r\d+), 15;)", "and.b32$1, 14;", skip);
+    ExpectFailed(ptx, "failed", "");
+  }
+}
+
+TEST_F(FaultTest, OneOffset) {
+  // The comparison that starts a segment.
+  const std::string ptx = Edited(BuiltPtx("moe_segments.ptx"), "moe_segments",
+                                 R"(setp\.ne\.s32(\s+%p\d+, %r\d+, %r\d+;))", "setp.eq.s32$1");
+  ExpectFailed(ptx, "failed", "active_expert_offsets[");
+}
+
+TEST_F(FaultTest, AnOffsetThatLeavesTheOutputsRight) {
+  // Entries behind the last segment must be the number of rows; the GEMM happens to tolerate less
+  // only there.
+  const std::string ptx = Edited(BuiltPtx("moe_segments.ptx"), "moe_segments",
+                                 R"((st\.global\.u32\s+\[%rd\d+\]), %r4;)", "$1, %r68;");
+  int status = 0;
+  GateWith(ptx, &status);
+  EXPECT_EQ(status, 1);
+}
+
+TEST_F(FaultTest, EachBarrierOfTheGemm) {
+  const std::string built = BuiltPtx("grouped_gemm_8x128x64_g32.ptx");
+  // Between the stores of a tile and its loads, and on both sides of a split's turn.
+  for (const int skip : {0, 1, 2}) {
+    const std::string ptx =
+        Edited(built, "grouped_gemm_8x128x64_g32_4b", R"(bar\.sync\s+0;)", "", skip);
+    ExpectFailed(ptx, "checker", "race");
+  }
+}
+
+TEST_F(FaultTest, AFailurePrintsTheLineThatRepeatsIt) {
+  const std::string ptx =
+      Edited(BuiltPtx("awq_repack.ptx"), "awq_repack_weights", "25152;", "29521;");
+  WriteText(Path("changed.ptx"), ptx);
+  WriteText(Path("suite.txt"), kSuite);
+  const Outcome gate = Run({"gate", "--suite", "./suite.txt", "--kernels", "changed.ptx"});
+  EXPECT_EQ(gate.status, 1);
+  const std::string start = "  voltcheck replay --case '";
+  const std::size_t at = gate.out.find(start);
+  ASSERT_NE(at, std::string::npos) << gate.out;
+  const std::string line = gate.out.substr(at + 2, gate.out.find('\n', at) - at - 2);
+  EXPECT_NE(line.find("--kernels 'changed.ptx'"), std::string::npos) << line;
+  const std::string command = "cd " + Quoted(folder().string()) + " && " + VOLTCHECK_BINARY +
+                              line.substr(std::string("voltcheck").size()) + " >/dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << command;
+}
+
+TEST_F(FaultTest, TheRunFileKeepsTheValuesAroundAFailure) {
+  WriteText(Path("suite.txt"), kSuite);
+  WriteText(Path("changed.ptx"),
+            Edited(BuiltPtx("awq_repack.ptx"), "awq_repack_weights", "25152;", "29521;"));
+  EXPECT_EQ(
+      Run({"gate", "--suite", "./suite.txt", "--kernels", "changed.ptx", "--out", "run.h5"}).status,
+      1);
+  const nlohmann::json run = nlohmann::json::parse(Run({"inspect", "run.h5", "--json"}).out);
+  EXPECT_EQ(run["complete"], true);
+  bool found = false;
+  for (const auto& [name, shape] : run["arrays"].items()) {
+    found = found || (name.starts_with("/failures/") && name.ends_with("/w13/got") &&
+                      shape.get<std::string>().starts_with("float16"));
+  }
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+}  // namespace voltcheck::tools
