@@ -37,6 +37,8 @@ void Note(const std::string& call) { TheFakeDriver().calls.push_back(call); }
 }  // namespace
 
 extern "C" {
+// The names are the driver's, and its addresses and handles are integers.
+// NOLINTBEGIN(readability-identifier-naming,performance-no-int-to-ptr)
 
 int cuInit(unsigned) { return Result("cuInit"); }
 int cuDriverGetVersion(int* version) {
@@ -180,7 +182,7 @@ int cuStreamEndCapture(void*, void** graph) {
   return Result("cuStreamEndCapture");
 }
 int cuGraphDestroy(void*) { return 0; }
-int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+int cuGraphInstantiateWithFlags(void** executable, void* graph, std::uint64_t) {
   *executable = graph;
   return Result("cuGraphInstantiateWithFlags");
 }
@@ -193,4 +195,5 @@ int cuGraphLaunch(void* executable, void*) {
 }
 int cuGraphExecDestroy(void*) { return 0; }
 
+// NOLINTEND(readability-identifier-naming,performance-no-int-to-ptr)
 }  // extern "C"

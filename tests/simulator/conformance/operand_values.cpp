@@ -181,6 +181,7 @@ bool IsFloat(Domain domain) {
 /// How many edge cases each operand may contribute so that their combinations fit.
 std::vector<std::size_t> EdgeCounts(const std::vector<std::vector<std::uint64_t>>& edges) {
   std::vector<std::size_t> counts;
+  counts.reserve(edges.size());
   for (const auto& list : edges) {
     counts.push_back(list.size());
   }
@@ -210,6 +211,7 @@ std::vector<std::uint64_t> EdgeCases(const Operand& operand) {
     case Domain::kHalf2: {
       // Each half walks through the edge cases at a pace of its own.
       std::vector<std::uint64_t> pairs;
+      pairs.reserve(kHalfEdges.size());
       for (std::size_t i = 0; i < kHalfEdges.size(); ++i) {
         pairs.push_back(kHalfEdges[i] | kHalfEdges[(i * 5 + 3) % kHalfEdges.size()] << 16);
       }
