@@ -8,13 +8,20 @@
 
 namespace voltcheck::sm70 {
 
-// Column of the packed matrix for a column of the checkpoint's. A gate and up projection stands in
-// the checkpoint as [gate | up]; interleaved, gate j goes to column 2j and up j to 2j + 1.
-__device__ __forceinline__ int PackedColumn(int column, int n, bool interleave) {
-  if (!interleave) return column;
-  const int half = n / 2;
-  return column < half ? 2 * column : 2 * (column - half) + 1;
-}
+// Where eight neighbouring columns of the checkpoint go in the packed matrix: column i of them to
+// first + step * i, all inside one 32-column tile. A gate and up projection stands in the
+// checkpoint as [gate | up]; interleaved, gate j goes to column 2j and up j to 2j + 1.
+struct PackedColumns {
+  int first;
+  int step;
+  __device__ PackedColumns(int column, int n, bool interleave) : first(column), step(1) {
+    const int half = n / 2;
+    if (interleave && column < n) {
+      first = column < half ? 2 * column : 2 * (column - half) + 1;
+      step = 2;
+    }
+  }
+};
 
 // Transposes eight words of eight nibbles: afterwards nibble p of word i is what was nibble i of
 // word p. Blocks of 4x4 nibbles change places first, then 2x2, then single ones.
@@ -61,26 +68,23 @@ extern "C" __global__ void __launch_bounds__(128)
   const int column_word = index % column_words;
   if (k_word >= k_words) return;
 
-  const bool real = column_word < n / 8;
   std::uint32_t words[8] = {};
-  if (real) {
+  if (column_word < n / 8) {
     const std::uint32_t* source =
         qweight + (static_cast<std::size_t>(blockIdx.y) * k + k_word * kWordRows) * (n / 8) +
         column_word;
-    // Nibble p of a packed word holds the row that a checkpoint word's nibble p holds as its
-    // column.
+    // Row j goes to nibble PackedNibble(j); a checkpoint word has its columns in the same
+    // permutation.
 #pragma unroll
-    for (int p = 0; p < 8; ++p) words[p] = __ldg(source + CheckpointColumn(p) * (n / 8));
+    for (int j = 0; j < kWordRows; ++j) words[PackedNibble(j)] = __ldg(source + j * (n / 8));
     TransposeNibbles(words);
   }
-  std::uint32_t* expert =
-      packed + static_cast<std::size_t>(blockIdx.y) * tiles * k_words * kTileColumns;
+  const PackedColumns columns(8 * column_word, n, interleave != 0);
+  std::uint32_t* target = packed +
+                          static_cast<std::size_t>(blockIdx.y) * tiles * k_words * kTileColumns +
+                          PackedWordIndex(k_words, k_word, columns.first);
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int column = 8 * column_word + CheckpointColumn(i);
-    const int target = real ? PackedColumn(column, n, interleave != 0) : column;
-    expert[PackedWordIndex(k_words, k_word, target)] = words[i];
-  }
+  for (int i = 0; i < 8; ++i) target[columns.step * CheckpointColumn(i)] = words[i];
 }
 
 namespace voltcheck::sm70 {
@@ -100,13 +104,13 @@ __device__ __forceinline__ void RepackMetadata(std::uint8_t* metadata, const __h
     uint4 bits;
     __half h[8];
   } scale;
+  const PackedColumns columns(8 * column_word, n, interleave);
   scale.bits = __ldg(reinterpret_cast<const uint4*>(scales + row * n) + column_word);
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const int zero = (zeros >> (4 * i)) & 0xf;
     const __half s = scale.h[CheckpointColumn(i)];
-    const std::size_t target =
-        row * n + PackedColumn(8 * column_word + CheckpointColumn(i), n, interleave);
+    const std::size_t target = row * n + columns.first + columns.step * CheckpointColumn(i);
     if constexpr (kForm == MetadataForm::k4Byte) {
       reinterpret_cast<std::uint32_t*>(metadata)[target] = PackMetadata(s, ZeroPointBias(zero, s));
     } else {
