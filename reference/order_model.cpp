@@ -12,6 +12,7 @@
 #include "reference/arith/half.h"
 #include "reference/arith/table_unit.h"
 #include "reference/exponential.h"
+#include "reference/weight_block.h"
 
 namespace voltcheck::reference {
 namespace {
@@ -20,12 +21,21 @@ using arith::HalfBits;
 
 // Columns of the contract weights, [N, K]: the order in which a dot product runs through them.
 std::vector<HalfBits> ContractColumns(const AwqMatrix& m) {
-  const HalfMatrix weights = DecodeContract(m);
-  std::vector<HalfBits> columns(weights.bits.size());
-  for (int k = 0; k < m.k; ++k) {
-    const auto row = weights.row(k);
-    for (int n = 0; n < m.n; ++n) {
-      columns[static_cast<std::size_t>(n) * m.k + k] = row[static_cast<std::size_t>(n)];
+  BlockDecoder decoder(m, WeightKind::kContract);
+  std::vector<HalfBits> columns(static_cast<std::size_t>(m.n) * static_cast<std::size_t>(m.k));
+  WeightBlock<float> block;
+  for (int k = 0; k < m.k; k += kBlockRows) {
+    decoder.LoadRows(k);
+    for (int b = 0; b < decoder.blocks(); ++b) {
+      decoder.Decode(b, block);
+      for (int c = 0; c < kBlockColumns; ++c) {
+        const int n = BlockColumn(b, c);
+        if (n < m.n) {
+          const Eigen::Array<float, kBlockRows, 1> column = block.col(c);
+          arith::FloatToHalf(column.data(), &columns[static_cast<std::size_t>(n) * m.k + k],
+                             kBlockRows);
+        }
+      }
     }
   }
   return columns;

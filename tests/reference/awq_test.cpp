@@ -2,6 +2,7 @@
 #include "reference/awq.h"
 
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 #include <array>
 #include <cmath>
@@ -70,34 +71,45 @@ TEST(Awq, ContractWeightForEveryScaleAndZeroPoint) {
   }
 }
 
-// Every (q, z) pair under scales of every binade, through the block decoder: its vector rounding
-// must agree with the scalar formula down to subnormals and up to overflow.
-TEST(Awq, DecodeAgreesWithTheFormulaForAllScales) {
-  std::mt19937_64 random(5);
+// Any scales (negative, Inf and NaN as well) through the block decoder: its vector rounding must
+// agree with the scalar formula down to subnormals and up to overflow.
+void ExpectDecodingByTheFormula(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
   constexpr int kColumns = 8 * 37;  // a ragged last block
-  for (int trial = 0; trial < 40; ++trial) {
-    AwqMatrix m = RandomMatrix(64, kColumns, 32, {}, random);
-    for (auto& s : m.scales) {
-      s = static_cast<std::uint16_t>(random());  // any half: negative, Inf and NaN as well
-    }
-    const HalfMatrix contract = DecodeContract(m);
-    const auto ideal = Decode<double>(m, WeightKind::kIdeal);
-    for (int k = 0; k < m.k; ++k) {
-      for (int n = 0; n < m.n; ++n) {
-        const int q = NibbleByFormat(m.qweight, m.n, k, n);
-        const int z = NibbleByFormat(m.qzeros, m.n, k / 32, n);
-        const std::uint16_t s = m.scales[static_cast<std::size_t>(k / 32 * m.n + n)];
-        const float got = HalfToFloat(contract.row(k)[static_cast<std::size_t>(n)]);
-        const float want = HalfToFloat(ContractWeight(q, z, s));
-        ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
-            << "q " << q << " z " << z << " s " << s << ": " << got << " for " << want;
-        const double exact = (q - z) * static_cast<double>(HalfToFloat(s));
-        if (std::isfinite(exact)) {
-          ASSERT_EQ(ideal(k, n), exact);
-        }
+  AwqMatrix m = RandomMatrix(64, kColumns, 32, {}, random);
+  for (auto& s : m.scales) {
+    s = static_cast<std::uint16_t>(random());
+  }
+  const HalfMatrix contract = DecodeContract(m);
+  const auto ideal = Decode<double>(m, WeightKind::kIdeal);
+  for (int k = 0; k < m.k; ++k) {
+    for (int n = 0; n < m.n; ++n) {
+      const int q = NibbleByFormat(m.qweight, m.n, k, n);
+      const int z = NibbleByFormat(m.qzeros, m.n, k / 32, n);
+      const std::uint16_t s = m.scales[static_cast<std::size_t>(k / 32 * m.n + n)];
+      const float got = HalfToFloat(contract.row(k)[static_cast<std::size_t>(n)]);
+      const float want = HalfToFloat(ContractWeight(q, z, s));
+      ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
+          << "q " << q << " z " << z << " s " << s << ": " << got << " for " << want;
+      const double exact = (q - z) * static_cast<double>(HalfToFloat(s));
+      if (std::isfinite(exact)) {
+        ASSERT_EQ(ideal(k, n), exact);
       }
     }
   }
+}
+
+TEST(Awq, DecodeAgreesWithTheFormulaOnEveryInstructionSet) {
+  for (const auto target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().DeInit();
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      ExpectDecodingByTheFormula(seed);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
 }
 
 TEST(Awq, DecodeInFloatAndDoubleAgree) {

@@ -5,13 +5,16 @@
 
 #include <map>
 
+#include "reference/budget.h"
+#include "reference/order_model.h"
+#include "reference/rounding.h"
 #include "reference/stage.h"
 #include "test_problem.h"
 
 namespace voltcheck::reference {
 namespace {
 
-// Arguments: H, I, E, k, T, and which GEMM.
+// Arguments: H, I, E, k, T, and for the products which GEMM.
 Problem BenchProblem(const benchmark::State& state) {
   Case c;
   c.shape = {.hidden = static_cast<int>(state.range(0)),
@@ -70,6 +73,26 @@ void PlainEigen(benchmark::State& state) {
   CountMultiplications(state, problem);
 }
 
+void OrderModel(benchmark::State& state) {
+  const Problem problem = BenchProblem(state);
+  const Permutation permutation = Permute(problem);
+  const HalfMatrix a = ToHalfMatrix(PermutedInput<float>(problem, permutation));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        PredictGemm(problem, permutation, Gemm::kW13, a, {{8, 128, 64}, 4}, Numerics::kV100));
+  }
+}
+
+void Budget(benchmark::State& state) {
+  const Problem problem = BenchProblem(state);
+  const Permutation permutation = Permute(problem);
+  const Matrix<double> a = PermutedInput<double>(problem, permutation);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(BoundGemm(problem, permutation, Gemm::kW13, a, nullptr,
+                                       {{8, 128, 64}, 4}, Numerics::kV100));
+  }
+}
+
 void Shapes(benchmark::internal::Benchmark* b) {
   b->ArgNames({"H", "I", "E", "k", "T", "W2"});
   for (const int w2 : {0, 1}) {
@@ -83,6 +106,8 @@ void Shapes(benchmark::internal::Benchmark* b) {
 
 BENCHMARK(PlainEigen)->Apply(Shapes)->Unit(benchmark::kMillisecond);
 BENCHMARK(Reference)->Apply(Shapes)->Unit(benchmark::kMillisecond);
+BENCHMARK(OrderModel)->Args({2560, 160, 512, 10, 8})->Unit(benchmark::kMillisecond);
+BENCHMARK(Budget)->Args({2560, 160, 512, 10, 8})->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace voltcheck::reference
