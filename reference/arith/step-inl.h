@@ -187,8 +187,6 @@ struct AlignedSum {
   VI products;  ///< bits of the largest power among the products; negative where all are zero
 };
 
-/// `special` collects the exponents of C, where kExponentMask means NaN or Inf: then the lane is
-/// wrong.
 template <int kFractionBits>
 HWY_INLINE AlignedSum SumAligned(const Factor (&a)[4], const Factor (&b)[4], VF c) {
   const DI di;
@@ -199,8 +197,10 @@ HWY_INLINE AlignedSum SumAligned(const Factor (&a)[4], const Factor (&b)[4], VF 
   const VI products = hn::Max(hn::Max(e0, e1), hn::Max(e2, e3));
   const VI c_field = hn::And(hn::BitCast(di, c), hn::Set(di, kExponentMask));
   const VI largest = hn::Max(products, c_field);
-  const VF scale =
-      hn::BitCast(DF(), hn::Sub(hn::Set(di, 2 * kBias + (kFractionBits << 23)), largest));
+  // 2^(F - M) from the bits of 2^M: biases and exponents add up modulo 2^32.
+  constexpr auto kScaleBits =
+      static_cast<std::int32_t>(2 * static_cast<std::uint32_t>(kBias) + (kFractionBits << 23));
+  const VF scale = hn::BitCast(DF(), hn::Sub(hn::Set(di, kScaleBits), largest));
   VI units = Truncate(hn::Mul(c, scale));
   const VI t0 = Truncate(hn::Mul(Product(a[0], b[0]), scale));
   const VI t1 = Truncate(hn::Mul(Product(a[1], b[1]), scale));
