@@ -24,10 +24,10 @@ float Ex2ApproxFtz(float x) {
   if (std::isnan(x)) return Float(0x7FFFFFFF);
   if (x >= 128.0F) return kInfinity;
   if (x < -126.0F) return 0.0F;
-  if (std::fabs(x) < kSmallestNormal) return 1.0F;
   // Fixed point with 23 fraction bits, toward zero; the unit takes the one's complement for
   // negative x.
   const auto magnitude = static_cast<std::int32_t>(std::fabs(x) * 0x1p23F);
+  if (magnitude == 0) return 1.0F;
   const bool whole = x == std::trunc(x);
   const std::int32_t fixed = x > 0 ? magnitude : whole ? -magnitude : -1 - magnitude;
   const auto fraction = static_cast<std::uint32_t>(fixed) & kMantissa;

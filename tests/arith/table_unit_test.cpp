@@ -90,6 +90,14 @@ TEST(Ex2ApproxFtz, WholeNumbersGivePowersOfTwo) {
   }
 }
 
+TEST(Ex2ApproxFtz, TinyInputsOfEitherSignGiveOne) {
+  for (const float x : {0x1p-24F, 0x1.fffffep-24F, 0x1p-100F, 0x1p-126F}) {
+    EXPECT_EQ(Ex2ApproxFtz(x), 1.0F);
+    EXPECT_EQ(Ex2ApproxFtz(-x), 1.0F);
+  }
+  EXPECT_LT(Ex2ApproxFtz(-0x1p-23F), 1.0F);
+}
+
 TEST(Ex2ApproxFtz, FollowsTheStatedFixedPointRule) {
   // The table entry of the fraction, moved by the integer part; one's complement for negative x.
   for (std::uint32_t i = 3; i < CorrectionTable::kEntries; i += 9973) {
@@ -193,6 +201,22 @@ TEST(TableUnitWithoutFtz, SubnormalsAreKept) {
   for (float x = 0x1p126F; x < 0x1p127F; x *= 1.00037F) {
     ASSERT_LE(std::fabs(RcpApprox(x) - 1.0 / x), kRcpRelativeBound / x + 0x1p-150) << x;
   }
+}
+
+/// FNV-1a over the results for every 1021st bit pattern.
+std::uint64_t Digest(float (*function)(float)) {
+  std::uint64_t digest = 0xCBF29CE484222325;
+  for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += 1021) {
+    digest = (digest ^ Bits(function(Float(static_cast<std::uint32_t>(bits))))) * 0x100000001B3;
+  }
+  return digest;
+}
+
+TEST(TableUnit, EqualsTheModelThatWasComparedWithTheChip) {
+  EXPECT_EQ(Digest(Ex2ApproxFtz), 0x609CA996704C516DU);
+  EXPECT_EQ(Digest(RcpApproxFtz), 0x84F55D11A6DDF1D2U);
+  EXPECT_EQ(Digest(Ex2Approx), 0x209219F1B2EE037FU);
+  EXPECT_EQ(Digest(RcpApprox), 0xDBA5DB8FF3D5E293U);
 }
 
 TEST(TableUnit, FirstUseFromManyThreads) {
