@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -221,6 +222,8 @@ class Simulator final : public kernels::Device {
     state.global = &global_;
     state.options = options_;
     state.number = launches_++;
+    state.reads_what_it_writes =
+        &reads_what_it_writes_[{launch.kernel.module, launch.kernel.kernel}];
     return state;
   }
 
@@ -229,6 +232,7 @@ class Simulator final : public kernels::Device {
   std::vector<LoadedModule> modules_;
   std::vector<kernels::Finding> findings_;
   kernels::Counters counters_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> reads_what_it_writes_;
   std::uint64_t launches_ = 0;
   bool faulted_ = false;
 };

@@ -119,13 +119,8 @@ void AtomicRows(ExecContext& context, const Instr& instr, const MemorySite& site
 
 void Atomic(ExecContext& context, const Instr& instr) {
   const MemorySite& site = context.program->memory[instr.aux];
-  std::uint64_t addresses[kWarpSize];
   LanePointers pointers;
-  LaneAddresses(context, instr, site, 1, addresses);
-  ResolveSlowly(context, instr, site, addresses, pointers);
-  if (context.observer != nullptr) {
-    Observe(context, instr, site, addresses, pointers);
-  }
+  ResolveAndWatch(context, instr, site, 1, false, pointers);
   ++context.messages;
   if (site.register_bits == 64) {
     AtomicRows<std::uint64_t>(context, instr, site, pointers);

@@ -13,6 +13,7 @@ namespace voltcheck::simulator {
 struct Allocation;
 class AddressSpace;
 class AccessObserver;
+class BlockLog;
 
 /// A lane did something that ends its block: out of bounds, misaligned, trap. Thrown by handlers,
 /// caught by the warp, which knows kernel, block and line.
@@ -47,6 +48,7 @@ struct ExecContext {
   std::uint64_t local_bytes = 0;
   std::uint64_t local_stride = 0;
 
+  BlockLog* log = nullptr;             ///< while blocks run side by side
   AccessObserver* observer = nullptr;  ///< null: no checker or tracker wants to see accesses
   /// Grows with everything a spinning lane does: volatile reads, atomics, acquire loads.
   std::uint64_t messages = 0;

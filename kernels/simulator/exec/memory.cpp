@@ -8,6 +8,7 @@
 
 #include "kernels/simulator/exec/lanes-inl.h"
 #include "kernels/simulator/memory/address_space.h"
+#include "kernels/simulator/memory/block_log.h"
 #include "kernels/simulator/memory/resolve.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -95,17 +96,12 @@ template <bool kFull>
 HWY_INLINE void Resolve(ExecContext& context, const Instr& instr, const MemorySite& site,
                         std::uint32_t address_operand, LanePointers& pointers) {
   const bool fast = ResolveFast<kFull>(context, instr, site, instr.op[address_operand], pointers);
-  if (HWY_LIKELY(fast && context.observer == nullptr)) {
+  const bool watched = context.observer != nullptr ||
+                       (context.log != nullptr && (site.write || context.log->logs_reads()));
+  if (HWY_LIKELY(fast && !watched)) {
     return;
   }
-  std::uint64_t addresses[kWarpSize];
-  LaneAddresses(context, instr, site, address_operand, addresses);
-  if (!fast) {
-    ResolveSlowly(context, instr, site, addresses, pointers);
-  }
-  if (context.observer != nullptr) {
-    Observe(context, instr, site, addresses, pointers);
-  }
+  ResolveAndWatch(context, instr, site, address_operand, fast, pointers);
 }
 
 /// Whether the lanes' data of `bytes` each lie side by side.

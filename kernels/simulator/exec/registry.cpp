@@ -9,8 +9,10 @@ OpRegistry::OpRegistry() {
   AppendIntegerOps(list);
   AppendInteger64Ops(list);
   AppendIntegerScalarOps(list);
+  AppendCarryOps(list);
   AppendFloatOps(list);
   AppendFloatScalarOps(list);
+  AppendDoubleScalarOps(list);
   AppendHalfOps(list);
   AppendCompareOps(list);
   AppendConvertOps(list);
@@ -20,6 +22,7 @@ OpRegistry::OpRegistry() {
   AppendAtomicOps(list);
   AppendCollectiveOps(list);
   AppendTensorOps(list);
+  AppendWmmaOps(list);
   for (OpEntry& entry : list) {
     std::string key = entry.key;
     [[maybe_unused]] const bool added = entries_.emplace(std::move(key), std::move(entry)).second;

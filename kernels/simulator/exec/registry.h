@@ -37,8 +37,10 @@ class OpRegistry {
 void AppendIntegerOps(OpList& list);
 void AppendInteger64Ops(OpList& list);
 void AppendIntegerScalarOps(OpList& list);
+void AppendCarryOps(OpList& list);
 void AppendFloatOps(OpList& list);
 void AppendFloatScalarOps(OpList& list);
+void AppendDoubleScalarOps(OpList& list);
 void AppendHalfOps(OpList& list);
 void AppendCompareOps(OpList& list);
 void AppendConvertOps(OpList& list);
@@ -48,6 +50,7 @@ void AppendMemoryOps(OpList& list);
 void AppendAtomicOps(OpList& list);
 void AppendCollectiveOps(OpList& list);
 void AppendTensorOps(OpList& list);
+void AppendWmmaOps(OpList& list);
 
 }  // namespace voltcheck::simulator
 

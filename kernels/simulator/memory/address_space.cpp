@@ -52,7 +52,6 @@ Allocation* AddressSpace::Allocate(std::uint64_t bytes, std::string_view name, b
   allocation->bytes = bytes;
   allocation->host = static_cast<std::byte*>(host);
   allocation->name = name;
-  allocation->index = count_++;
   if (track_writes) {
     allocation->written = std::make_unique<ByteSet>(bytes);
   }

@@ -1,6 +1,7 @@
 #ifndef VOLTCHECK_KERNELS_SIMULATOR_MEMORY_ADDRESS_SPACE_H_
 #define VOLTCHECK_KERNELS_SIMULATOR_MEMORY_ADDRESS_SPACE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,6 +13,8 @@
 
 namespace voltcheck::simulator {
 
+class AllocationUndo;
+
 /// One piece of global memory, exactly as large as it was asked for.
 struct Allocation {
   std::uint64_t base = 0;
@@ -20,7 +23,7 @@ struct Allocation {
   std::string name;
   bool read_only = false;
   std::unique_ptr<ByteSet> written;  ///< which bytes were ever written; null: all, or nobody asks
-  std::uint32_t index = 0;           ///< dense number, in order of allocation
+  std::atomic<AllocationUndo*> undo{nullptr};  ///< while blocks run side by side
 };
 
 /// Global memory: allocations at addresses that depend on nothing but their sizes and order. Gaps
@@ -56,7 +59,6 @@ class AddressSpace {
   std::map<std::uint64_t, std::unique_ptr<Allocation>> live_;
   std::map<std::uint64_t, Freed> freed_;
   std::uint64_t next_ = 0;
-  std::uint32_t count_ = 0;
 };
 
 }  // namespace voltcheck::simulator

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/simulator/memory/address_space.h"
+#include "kernels/simulator/memory/block_log.h"
 #include "kernels/simulator/program/rows.h"
 
 namespace voltcheck::simulator {
@@ -137,6 +138,9 @@ void ResolveSlowly(ExecContext& context, const Instr& instr, const MemorySite& s
           Miss(site, space, lane, address, context.global->DescribeMiss(address, bytes));
         }
         pointers.host[lane] = allocation->host + (address - allocation->base);
+        if (context.log != nullptr && !site.write) {
+          context.log->NoteRead(allocation);
+        }
         break;
       }
     }
@@ -146,6 +150,35 @@ void ResolveSlowly(ExecContext& context, const Instr& instr, const MemorySite& s
     }
   }
   context.site_cache[instr.aux] = allocation;
+}
+
+void LogAccess(ExecContext& context, const Instr& instr, const MemorySite& site,
+               const LanePointers& pointers) {
+  if ((site.space == Space::kGlobal || site.space == Space::kGeneric) &&
+      (site.write || context.log->logs_reads())) {
+    context.log->OnAccess(context, context.site_cache[instr.aux], site, pointers);
+  }
+}
+
+void ResolveAndWatch(ExecContext& context, const Instr& instr, const MemorySite& site,
+                     std::uint32_t address_operand, bool resolved, LanePointers& pointers) {
+  if (resolved && context.observer == nullptr) {
+    if (context.log != nullptr) {
+      LogAccess(context, instr, site, pointers);
+    }
+    return;
+  }
+  std::uint64_t addresses[kWarpSize];
+  LaneAddresses(context, instr, site, address_operand, addresses);
+  if (!resolved) {
+    ResolveSlowly(context, instr, site, addresses, pointers);
+  }
+  if (context.log != nullptr) {
+    LogAccess(context, instr, site, pointers);
+  }
+  if (context.observer != nullptr) {
+    Observe(context, instr, site, addresses, pointers);
+  }
 }
 
 void Observe(ExecContext& context, const Instr& instr, const MemorySite& site,

@@ -14,6 +14,15 @@ namespace voltcheck::simulator {
 void ResolveSlowly(ExecContext& context, const Instr& instr, const MemorySite& site,
                    const std::uint64_t* addresses, LanePointers& pointers);
 
+/// Everything about an access but the fast path: resolves it unless `resolved`, logs it, tells the
+/// observer.
+void ResolveAndWatch(ExecContext& context, const Instr& instr, const MemorySite& site,
+                     std::uint32_t address_operand, bool resolved, LanePointers& pointers);
+
+/// The log of blocks that run side by side, for accesses that may go to global memory.
+void LogAccess(ExecContext& context, const Instr& instr, const MemorySite& site,
+               const LanePointers& pointers);
+
 /// Tells the observer, splitting the lanes by the space that a generic access goes to.
 void Observe(ExecContext& context, const Instr& instr, const MemorySite& site,
              const std::uint64_t* addresses, const LanePointers& pointers);

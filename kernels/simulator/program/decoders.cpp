@@ -16,7 +16,9 @@ Decoder FindDecoder(const std::string& opcode) {
       {"exit", DecodeExit},         {"trap", DecodeTrap},          {"nanosleep", DecodeNanosleep},
       {"bar", DecodeBarrier},       {"barrier", DecodeBarrier},    {"shfl", DecodeShfl},
       {"vote", DecodeVote},         {"match", DecodeMatch},        {"activemask", DecodeActivemask},
-      {"mma", DecodeMma},
+      {"mma", DecodeMma},           {"wmma", DecodeWmma},          {"add", DecodeCarry},
+      {"addc", DecodeCarry},        {"sub", DecodeCarry},          {"subc", DecodeCarry},
+      {"mad", DecodeCarry},         {"madc", DecodeCarry},
   };
   const auto found = decoders.find(opcode);
   return found == decoders.end() ? nullptr : found->second;

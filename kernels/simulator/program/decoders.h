@@ -32,6 +32,8 @@ void DecodeVote(FunctionLowering& lowering);
 void DecodeMatch(FunctionLowering& lowering);
 void DecodeActivemask(FunctionLowering& lowering);
 void DecodeMma(FunctionLowering& lowering);
+void DecodeWmma(FunctionLowering& lowering);
+void DecodeCarry(FunctionLowering& lowering);
 
 }  // namespace voltcheck::simulator
 

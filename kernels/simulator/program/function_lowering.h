@@ -72,6 +72,8 @@ class FunctionLowering {
   Ref Source(const ptx::Operand& operand, char kind);
   Ref Destination(const ptx::Operand& operand, char kind);
   Ref Temporary(char kind);
+  /// The carry flag (CC.CF).
+  Ref Carry();
   Ref Constant(std::uint64_t bits, char kind);
   std::int64_t Integer(const ptx::Operand& operand) const;
   AddressOperand Address(const ptx::Operand& operand);
@@ -137,6 +139,7 @@ class FunctionLowering {
   std::map<std::string, Symbol> variables_;  ///< local, shared and param variables of the function
   std::map<std::string, std::uint64_t> frame_parameters_;
   Ref local_base_ = kNone;
+  Ref carry_ = kNone;
   std::vector<OperandShape> shapes_;
   std::vector<Patch> patches_;
   FlowGraph graph_;

@@ -205,6 +205,13 @@ std::int64_t FunctionLowering::Integer(const ptx::Operand& operand) const {
   return static_cast<std::int64_t>(operand.bits);
 }
 
+Ref FunctionLowering::Carry() {
+  if (carry_ == kNone) {
+    carry_ = NewRegister('p');
+  }
+  return carry_;
+}
+
 Ref FunctionLowering::LocalBase() {
   if (local_base_ == kNone) {
     local_base_ = NewRegister('x');

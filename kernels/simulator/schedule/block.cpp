@@ -111,7 +111,7 @@ ExecContext Block::MakeContext() {
   return context;
 }
 
-Block::Stop Block::Run(Allocation** site_cache, std::int64_t budget) {
+Block::Stop Block::Run(const Worker& worker, std::int64_t budget) {
   std::int64_t used = 0;
   std::vector<std::size_t> order(warps_.size());
   while (true) {
@@ -135,7 +135,7 @@ Block::Stop Block::Run(Allocation** site_cache, std::int64_t budget) {
       }
       Warp::Stop stop = Warp::Stop::kFinished;
       try {
-        stop = warps_[w].Run(site_cache, turn);
+        stop = warps_[w].Run(worker, turn);
       } catch (const LocatedFault& fault) {
         ReportFault(warps_[w], fault);
         return Stop::kKilled;

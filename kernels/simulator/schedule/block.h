@@ -28,7 +28,7 @@ class Block {
   };
 
   void Start(const LaunchState& launch, std::uint64_t index);
-  Stop Run(Allocation** site_cache, std::int64_t budget);
+  Stop Run(const Worker& worker, std::int64_t budget);
 
   /// Whether to stop before global atomics, volatile and ordered accesses.
   void set_pauses_before_communication(bool value) { pauses_ = value; }

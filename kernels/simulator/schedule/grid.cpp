@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <vector>
 
+#include "kernels/simulator/schedule/batch.h"
 #include "kernels/simulator/schedule/block.h"
 
 namespace voltcheck::simulator {
@@ -12,7 +14,9 @@ namespace {
 
 /// A block's turn while others could run, in units of Warp::used.
 constexpr std::int64_t kBlockTurn = 1 << 18;
-/// Blocks that take turns; more are admitted when all of them only wait.
+/// Blocks that run side by side at a time. Fixed: it must not depend on the machine.
+constexpr std::size_t kBatch = 512;
+/// Blocks that take turns when they cannot; more are admitted when all of them only wait.
 constexpr std::size_t kResident = 32;
 /// Rounds in which nobody finishes or changes memory before the launch counts as stuck.
 constexpr int kIdleRounds = 16;
@@ -30,79 +34,99 @@ std::vector<std::uint64_t> StartOrder(const LaunchState& launch) {
   return order;
 }
 
-void Collect(const Block& block, GridResult& result) {
-  result.findings.Append(block.findings());
-  const kernels::Counters counters = block.counters();
-  result.counters.lane_instructions += counters.lane_instructions;
-  result.counters.warp_instructions += counters.warp_instructions;
-  result.counters.mma += counters.mma;
-  result.counters.bank_conflicts += counters.bank_conflicts;
-  result.counters.global_sectors += counters.global_sectors;
-}
-
-/// One thread, blocks in order, taking turns.
-class SerialGrid {
+/// Blocks start in batches, which run side by side until they would talk to each other; from there
+/// on, and when a batch did not keep apart, they take turns in one thread.
+class GridRun {
  public:
-  explicit SerialGrid(const LaunchState& launch)
-      : launch_(launch), site_cache_(launch.program->memory.size(), nullptr) {}
+  explicit GridRun(const LaunchState& launch)
+      : launch_(launch),
+        order_(StartOrder(launch)),
+        site_cache_(launch.program->memory.size(), nullptr) {}
 
   GridResult Run() {
-    const std::vector<std::uint64_t> order = StartOrder(launch_);
-    std::size_t next = 0;
-    std::size_t limit = kResident;
     int idle_rounds = 0;
-    while (true) {
-      while (next < order.size() && resident_.size() < limit) {
-        resident_.push_back(TakeFree());
-        resident_.back()->Start(launch_, order[next++]);
-      }
+    while (!result_.faulted) {
       if (resident_.empty()) {
-        return std::move(result_);
+        if (next_ == order_.size()) {
+          break;
+        }
+        Admit();
+        continue;
       }
-      const Round round = RunRound();
-      if (round == Round::kStop) {
-        return std::move(result_);
+      const bool progress = RunRound();
+      idle_rounds = progress ? 0 : idle_rounds + 1;
+      if (idle_rounds == 0 || result_.faulted) {
+        continue;
       }
-      idle_rounds = round == Round::kIdle ? idle_rounds + 1 : 0;
-      if (round == Round::kIdle && next < order.size()) {
-        limit += kResident;
+      if (next_ < order_.size()) {
+        Admit();
         idle_rounds = 0;
       } else if (idle_rounds == kIdleRounds) {
         Stop(
             *resident_.front(), "deadlock",
             "spins forever, and so do " + std::to_string(resident_.size() - 1) + " other blocks: ");
-        return std::move(result_);
       }
     }
+    for (const std::unique_ptr<Block>& block : resident_) {
+      Collect(*block);  // after a fault: what the others had done and found
+    }
+    return std::move(result_);
   }
 
  private:
-  enum class Round { kProgress, kIdle, kStop };
+  /// Starts more blocks.
+  void Admit() {
+    const std::size_t wanted = serial_ ? kResident : kBatch;
+    const std::span<const std::uint64_t> blocks =
+        std::span(order_).subspan(next_, std::min(wanted, order_.size() - next_));
+    std::vector<BatchEntry> entries;
+    if (!serial_ && RunBatch(launch_, blocks, pool_, entries)) {
+      next_ += blocks.size();
+      AdmitBatch(entries);
+      return;
+    }
+    serial_ = true;
+    for (const std::uint64_t block : blocks.first(std::min(kResident, blocks.size()))) {
+      resident_.push_back(pool_.Take());
+      resident_.back()->Start(launch_, block);
+      ++next_;
+    }
+  }
 
-  Round RunRound() {
+  void AdmitBatch(std::vector<BatchEntry>& entries) {
+    for (BatchEntry& entry : entries) {
+      if (entry.stop == Block::Stop::kPaused) {
+        resident_.push_back(std::move(entry.block));
+        continue;
+      }
+      result_.faulted |= entry.stop == Block::Stop::kKilled;
+      Retire(std::move(entry.block));
+    }
+    if (!result_.faulted && done_instructions_ > launch_.options.instruction_limit) {
+      result_.findings.Add(launch_, order_[next_ - 1], 0, "limit", LimitMessage(), kNone, 0);
+      result_.faulted = true;
+    }
+  }
+
+  /// One turn for every resident block. False when all of them only spun.
+  bool RunRound() {
     bool progress = false;
     for (std::size_t i = 0; i < resident_.size();) {
       Block& block = *resident_[i];
       const std::uint64_t messages = block.messages();
       const std::uint64_t changes = block.changes();
-      const Block::Stop stop = block.Run(site_cache_.data(), kBlockTurn);
+      const Block::Stop stop = block.Run({site_cache_.data(), nullptr}, kBlockTurn);
       if (stop == Block::Stop::kKilled) {
-        Collect(block, result_);
-        CollectOthers(i);
         result_.faulted = true;
-        return Round::kStop;
+        return true;
       }
       if (done_instructions_ + block.lane_instructions() > launch_.options.instruction_limit) {
-        Stop(block, "limit",
-             "stops at " + std::to_string(launch_.options.instruction_limit) +
-                 " lane instructions of the launch: ");
-        return Round::kStop;
+        Stop(block, "limit", LimitMessage());
+        return true;
       }
       if (stop == Block::Stop::kFinished) {
         progress = true;
-        done_instructions_ += block.lane_instructions();
-        Collect(block, result_);
-        free_.push_back(std::move(resident_[i]));
+        Retire(std::move(resident_[i]));
         resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(i));
         continue;
       }
@@ -111,46 +135,45 @@ class SerialGrid {
       progress |= block.changes() != changes || block.messages() - messages < kSpinMessages;
       ++i;
     }
-    return progress ? Round::kProgress : Round::kIdle;
+    return progress;
   }
 
+  std::string LimitMessage() const {
+    return "stops at " + std::to_string(launch_.options.instruction_limit) +
+           " lane instructions of the launch: ";
+  }
   void Stop(Block& block, const std::string& checker, const std::string& what) {
     block.ReportStuck(checker, what);
-    Collect(block, result_);
-    for (std::size_t i = 0; i < resident_.size(); ++i) {
-      if (resident_[i].get() == &block) {
-        CollectOthers(i);
-      }
-    }
     result_.faulted = true;
   }
-  /// Counters and findings of the resident blocks but one.
-  void CollectOthers(std::size_t but) {
-    for (std::size_t i = 0; i < resident_.size(); ++i) {
-      if (i != but) {
-        Collect(*resident_[i], result_);
-      }
-    }
+  void Retire(std::unique_ptr<Block> block) {
+    Collect(*block);
+    done_instructions_ += block->lane_instructions();
+    pool_.Give(std::move(block));
   }
-  std::unique_ptr<Block> TakeFree() {
-    if (free_.empty()) {
-      return std::make_unique<Block>();
-    }
-    std::unique_ptr<Block> block = std::move(free_.back());
-    free_.pop_back();
-    return block;
+  void Collect(const Block& block) {
+    result_.findings.Append(block.findings());
+    const kernels::Counters counters = block.counters();
+    result_.counters.lane_instructions += counters.lane_instructions;
+    result_.counters.warp_instructions += counters.warp_instructions;
+    result_.counters.mma += counters.mma;
+    result_.counters.bank_conflicts += counters.bank_conflicts;
+    result_.counters.global_sectors += counters.global_sectors;
   }
 
   const LaunchState& launch_;
+  const std::vector<std::uint64_t> order_;
+  std::size_t next_ = 0;  ///< blocks that have started
+  bool serial_ = false;
   std::vector<Allocation*> site_cache_;
+  BlockPool pool_;
   std::vector<std::unique_ptr<Block>> resident_;
-  std::vector<std::unique_ptr<Block>> free_;
   std::uint64_t done_instructions_ = 0;
   GridResult result_;
 };
 
 }  // namespace
 
-GridResult RunGrid(const LaunchState& launch) { return SerialGrid(launch).Run(); }
+GridResult RunGrid(const LaunchState& launch) { return GridRun(launch).Run(); }
 
 }  // namespace voltcheck::simulator

@@ -26,6 +26,9 @@ struct LaunchState {
   AddressSpace* global = nullptr;
   Options options;
   std::uint64_t number = 0;  ///< launches of this device before it
+  /// Whether blocks of this kernel that ran side by side read what they also write; remembered from
+  /// launch to launch. Saves a second try, never changes a result.
+  bool* reads_what_it_writes = nullptr;
 
   std::uint32_t threads() const { return static_cast<std::uint32_t>(block.count()); }
   std::uint32_t warps() const { return (threads() + kWarpSize - 1) / kWarpSize; }

@@ -139,8 +139,9 @@ std::size_t Warp::NextReady() {
   return count;
 }
 
-Warp::Stop Warp::Run(Allocation** site_cache, std::int64_t budget) {
-  context_.site_cache = site_cache;
+Warp::Stop Warp::Run(const Worker& worker, std::int64_t budget) {
+  context_.site_cache = worker.site_cache;
+  context_.log = worker.log;
   used_ = 0;
   while (true) {
     if (alive_ == 0) {

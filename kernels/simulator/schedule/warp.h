@@ -14,6 +14,12 @@ namespace voltcheck::simulator {
 
 class Block;
 
+/// What a thread that runs warps brings along.
+struct Worker {
+  Allocation** site_cache = nullptr;  ///< by memory site: the allocation it hit last
+  BlockLog* log = nullptr;            ///< while blocks run side by side
+};
+
 /// A fault and the instruction at which it happened.
 struct LocatedFault {
   Fault fault;
@@ -62,8 +68,8 @@ class Warp {
   void Start(const LaunchState& launch, Block& block, std::uint32_t index);
 
   /// Runs ready groups until none is left or about `budget` instructions are used up. Throws
-  /// LocatedFault. `site_cache` belongs to the calling thread.
-  Stop Run(Allocation** site_cache, std::int64_t budget);
+  /// LocatedFault.
+  Stop Run(const Worker& worker, std::int64_t budget);
   /// What Run used of its budget.
   std::int64_t used() const { return used_; }
 

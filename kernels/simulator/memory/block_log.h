@@ -1,0 +1,103 @@
+#ifndef VOLTCHECK_KERNELS_SIMULATOR_MEMORY_BLOCK_LOG_H_
+#define VOLTCHECK_KERNELS_SIMULATOR_MEMORY_BLOCK_LOG_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "kernels/simulator/exec/observer.h"
+
+namespace voltcheck::simulator {
+
+struct Allocation;
+class AddressSpace;
+
+/// The old contents of what one allocation loses while blocks run side by side, chunk by chunk.
+class AllocationUndo {
+ public:
+  explicit AllocationUndo(Allocation& allocation);
+  /// Saves the chunks of [offset, offset + bytes) before their first change. Any thread.
+  void Save(std::uint64_t offset, std::uint64_t bytes);
+  void Restore();
+  Allocation& allocation() const { return allocation_; }
+
+ private:
+  struct Chunk {
+    std::atomic<std::uint8_t> state{0};  ///< 0 untouched, 1 being saved, 2 saved
+    std::vector<std::byte> data;
+    std::vector<std::uint64_t> written;  ///< of Allocation::written
+  };
+  void SaveChunk(std::uint64_t index);
+
+  Allocation& allocation_;
+  std::unique_ptr<Chunk[]> chunks_;
+  std::uint64_t count_;
+};
+
+/// Global memory while a batch of blocks runs side by side: can take everything back.
+class BatchMemory {
+ public:
+  explicit BatchMemory(AddressSpace& global) : global_(global) {}
+  BatchMemory(const BatchMemory&) = delete;
+  BatchMemory& operator=(const BatchMemory&) = delete;
+  ~BatchMemory();
+
+  void Save(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
+  void Rollback();
+  /// The allocations that were written.
+  const std::vector<std::unique_ptr<AllocationUndo>>& written() const { return undo_; }
+  Allocation* FindByHost(const std::byte* host) const;
+
+ private:
+  AddressSpace& global_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<AllocationUndo>> undo_;
+};
+
+/// Which global memory one block reads and writes, as ranges of host memory.
+class BlockLog {
+ public:
+  struct Range {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+  };
+  BlockLog() = default;
+  BlockLog(BatchMemory& memory, bool logs_reads) : memory_(&memory), logs_reads_(logs_reads) {}
+
+  /// Before the access happens; `cached` is the allocation that its site hit last.
+  void OnAccess(const ExecContext& context, Allocation* cached, const MemorySite& site,
+                const LanePointers& pointers);
+  /// A read site meets an allocation for the first time.
+  void NoteRead(Allocation* allocation);
+
+  bool logs_reads() const { return logs_reads_; }
+  const std::vector<Allocation*>& read_allocations() const { return read_allocations_; }
+  std::vector<Range>& reads() { return reads_; }
+  std::vector<Range>& writes() { return writes_; }
+
+ private:
+  void Add(Allocation& allocation, Range range, bool write);
+
+  BatchMemory* memory_ = nullptr;
+  bool logs_reads_ = false;
+  std::vector<Allocation*> read_allocations_;
+  std::vector<Range> reads_;
+  std::vector<Range> writes_;
+};
+
+enum class Overlap {
+  kApart,    ///< no block touched what another one wrote
+  kUnknown,  ///< an allocation was both read and written, and reads were not logged
+  kConflict,
+};
+/// Compares the logs of a batch. The answer does not depend on how the blocks were interleaved:
+/// without a conflict each block saw only what it would have seen alone, so the logs are those of
+/// the blocks alone.
+Overlap FindOverlap(std::vector<BlockLog>& logs, const BatchMemory& memory);
+
+}  // namespace voltcheck::simulator
+
+#endif  // VOLTCHECK_KERNELS_SIMULATOR_MEMORY_BLOCK_LOG_H_
