@@ -7,6 +7,7 @@
 #include "tools/arguments.h"
 #include "tools/json_record.h"
 #include "tools/summary_table.h"
+#include "verify/in_child.h"
 #include "verify/run_file.h"
 #include "verify/run_reader.h"
 
@@ -113,9 +114,11 @@ Json Describe(const std::string& path) {
   if (!verify::IsHdf5(path)) {
     return DescribeSafetensors(path);
   }
-  const std::string schema = verify::ReadSchema(path);
+  const std::string schema = verify::InChild(path, [&path] { return verify::ReadSchema(path); });
   if (schema == verify::kRunSchema) {
-    return DescribeRun(path);
+    return Json::parse(verify::InChild(path, [&path] {
+      return DescribeRun(path).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    }));
   }
   if (schema == kFixtureSchema) {
     return DescribeFixture(path);

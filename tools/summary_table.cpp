@@ -135,14 +135,14 @@ void SummaryTable::PrintWorst(std::FILE* out, bool colour) const {
   if (worst_.empty()) {
     return;
   }
-  std::fprintf(out, "\n%4s %-10s %8s %9s %4s %-10s %-10s %-11s\n", "case", "verdict", "own use",
+  std::fprintf(out, "\n%4s %-10s %8s %9s %4s %-10s %-10s %s\n", "case", "verdict", "own use",
                "max|d|", "t", "data", "routing", "w13");
   for (const Row& row : worst_) {
     char verdict[16];
     std::snprintf(verdict, sizeof(verdict), "%-10.10s",
                   std::string(verify::ToString(row.verdict)).c_str());
     const bool fixture = row.c.data == Data::kFixture;
-    std::fprintf(out, "%4llu %s %8.3g %9.3g %4d %-10.10s %-10.10s %-11s\n", Wide(row.index),
+    std::fprintf(out, "%4llu %s %8.3g %9.3g %4d %-10.10s %-10.10s %s\n", Wide(row.index),
                  Paint(verdict, ColourOf(row.verdict), colour).c_str(), row.use, row.max_abs,
                  row.c.shape.tokens, fixture ? row.c.fixture.c_str() : ToString(row.c.data).c_str(),
                  fixture ? "-" : ToString(row.c.routing).c_str(), ToString(row.c.w13).c_str());

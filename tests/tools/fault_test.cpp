@@ -86,7 +86,7 @@ class FaultTest : public CommandTest {
 };
 
 TEST_F(FaultTest, TheBuiltKernelsPassWhenGivenAsAFile) {
-  for (const char* name : {"grouped_gemm_8x128x64_g32.ptx", "awq_repack.ptx", "moe_segments.ptx"}) {
+  for (const char* name : {"grouped_gemm_8x128x64_g32_4b", "awq_repack_weights", "moe_segments"}) {
     int status = -1;
     const nlohmann::json json = GateWith(BuiltPtx(name), &status);
     EXPECT_EQ(status, 0) << name;
@@ -116,14 +116,26 @@ TEST_F(FaultTest, OneOffset) {
   ExpectFailed(ptx, "failed", "active_expert_offsets[");
 }
 
-TEST_F(FaultTest, AnOffsetThatLeavesTheOutputsRight) {
-  // Entries behind the last segment must be the number of rows; the GEMM happens to tolerate less
-  // only there.
+TEST_F(FaultTest, OffsetsBehindTheLastSegment) {
+  // They must all be the number of rows; anything else gives the GEMM segments that are not there.
+  ExpectFailed(Edited("moe_segments", R"((st\.global\.u32\s+\[%rd\d+\]), %r4;)", "$1, %r68;"),
+               "checker", "");
+}
+
+TEST_F(FaultTest, AnExpertIdThatLeavesTheOutputsRight) {
+  // Ids behind the last segment must be 0. The segments there are empty, so no output shows them.
   const std::string ptx =
-      Edited("moe_segments", R"((st\.global\.u32\s+\[%rd\d+\]), %r4;)", "$1, %r68;");
+      Edited("moe_segments", R"((st\.global\.u32\s+\[%rd\d+\]), %r69;)", "$1, %r4;");
   int status = 0;
-  GateWith(ptx, &status);
+  const nlohmann::json json = GateWith(ptx, &status);
   EXPECT_EQ(status, 1);
+  for (const nlohmann::json& one : json["cases"]) {
+    if (one["verdict"] == "failed") {
+      EXPECT_TRUE(one["reason"].get<std::string>().starts_with("active_expert_ids["))
+          << one["reason"];
+      EXPECT_EQ(one["stages"]["output"]["verdict"], "passed");
+    }
+  }
 }
 
 TEST_F(FaultTest, OneBarrier) {

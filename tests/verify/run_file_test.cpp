@@ -12,6 +12,7 @@
 #include "fixtures/case/error.h"
 #include "synthetic_record.h"
 #include "temporary_folder.h"
+#include "verify/in_child.h"
 #include "verify/run_reader.h"
 
 namespace voltcheck::verify {
@@ -174,6 +175,22 @@ TEST(RunFile, ForeignAndDamagedFilesAreRefusedInOneLine) {
     EXPECT_NE(line(whole.substr(0, kept)), "") << kept << " bytes kept";
   }
   EXPECT_EQ(line(whole), "");
+}
+
+TEST(InChild, ResultsAndErrorsComeBackAndCrashesAreOneLine) {
+  EXPECT_EQ(InChild("x", [] { return std::string(1 << 20, 'y'); }), std::string(1 << 20, 'y'));
+  EXPECT_EQ(InChild("x", [] { return std::string(); }), "");
+  EXPECT_EQ(BadInputLine([] {
+              InChild("x", []() -> std::string { throw BadInput("here", "what", "fix"); });
+            }),
+            "here: what; fix");
+  EXPECT_NE(BadInputLine([] {
+              InChild("x.h5", []() -> std::string {
+                std::raise(SIGKILL);
+                return "";
+              });
+            }).find("x.h5: crashes the HDF5 library"),
+            std::string::npos);
 }
 
 }  // namespace
