@@ -31,11 +31,20 @@ struct Columns {
     hn::Store(factor.value, DF(), &value[kind][k][lane]);
     hn::Store(factor.exponent, DI(), &exponent[kind][k][lane]);
   }
-  HWY_INLINE void Get(int kind, std::size_t lane, Factor (&factors)[4]) const {
-    for (int k = 0; k < 4; ++k) {
-      factors[k].value = hn::Load(DF(), &value[kind][k][lane]);
-      factors[k].exponent = hn::Load(DI(), &exponent[kind][k][lane]);
+  /// The first lane of a vector of columns.
+  struct Place {
+    const float* value;
+    const std::int32_t* exponent;
+
+    HWY_INLINE void Get(int kind, Factor (&factors)[4]) const {
+      for (int k = 0; k < 4; ++k) {
+        factors[k].value = hn::Load(DF(), value + (kind * 4 + k) * 16);
+        factors[k].exponent = hn::Load(DI(), exponent + (kind * 4 + k) * 16);
+      }
     }
+  };
+  HWY_INLINE Place At(std::size_t lane) const {
+    return {&value[0][0][lane], &exponent[0][0][lane]};
   }
 };
 using FloatColumns = Columns<4>;

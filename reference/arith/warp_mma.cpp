@@ -37,65 +37,75 @@ HWY_INLINE void StoreHalves(VU low, VU high, std::uint32_t* row) {
   hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), DU(), row);
 }
 
-using WarpKernel = void (*)(const WarpMmaForm& form, const std::uint32_t* const* a,
-                            const std::uint32_t* const* b, const std::uint32_t* const* c,
-                            std::uint32_t* const* d);
-
-/// Finite operands. Lanes of A are read before the same lanes of D are written, and so is each row
-/// of C before its own row of D.
+/// The outputs of the lanes from `lane` on. (Not inlined: in the loop over lanes GCC 12 keeps
+/// dozens of pointers, and reloads them from the stack, where two with constant offsets do.)
 template <class Arithmetic>
-void ToFloat(const WarpMmaForm& form, const std::uint32_t* const* a, const std::uint32_t* const* b,
-             const std::uint32_t* const* c, std::uint32_t* const* d) {
-  FloatColumns columns;
-  LoadColumns(form.b, b, columns);
-  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-    Factor elements[4];
-    LoadRows(a, lane, elements);
+HWY_NOINLINE void FloatLanes(MmaLayout layout, const std::uint32_t* const* a, FloatColumns::Place b,
+                             const std::uint32_t* const* c, std::uint32_t* const* d,
+                             std::size_t lane) {
+  Factor elements[4];
+  LoadRows(a, lane, elements);
 #pragma GCC unroll 2
-    for (int row = 0; row < 2; ++row) {
-      Factor a_factors[4];
-      RowsOfFloats(form.a, elements, row, a_factors);
-      const bool zero = AllZero(a_factors);
+  for (int row = 0; row < 2; ++row) {
+    Factor a_factors[4];
+    RowsOfFloats(layout, elements, row, a_factors);
+    const bool zero = AllZero(a_factors);
 #pragma GCC unroll 4
-      for (int column = 0; column < 4; ++column) {
-        const int i = (column & 2) * 2 + row * 2 + (column & 1);
-        const VF addend = LoadFloats(c[i] + lane);
-        if (zero) {
-          StoreFloats(UnlessMinusZero(addend), d[i] + lane);
-          continue;
-        }
-        Factor b_factors[4];
-        columns.Get(column, lane % 16, b_factors);
-        StoreFloats(Arithmetic::Step(a_factors, b_factors, addend), d[i] + lane);
+    for (int column = 0; column < 4; ++column) {
+      const int i = (column & 2) * 2 + row * 2 + (column & 1);
+      const VF addend = LoadFloats(c[i] + lane);
+      if (zero) {
+        StoreFloats(UnlessMinusZero(addend), d[i] + lane);
+        continue;
       }
+      Factor b_factors[4];
+      b.Get(column, b_factors);
+      StoreFloats(Arithmetic::Step(a_factors, b_factors, addend), d[i] + lane);
     }
   }
 }
 
 template <class Arithmetic>
-void ToHalf(const WarpMmaForm& form, const std::uint32_t* const* a, const std::uint32_t* const* b,
-            const std::uint32_t* const* c, std::uint32_t* const* d) {
-  HalfColumns columns;
-  LoadColumns(form.b, b, columns);
-  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-    Factor elements[4];
-    Factor a_factors[4];
-    LoadRows(a, lane, elements);
-    RowsOfHalves(form.a, elements, a_factors);
-    const bool zero = Arithmetic::kZerosKeepHalf && AllZero(a_factors);
+HWY_NOINLINE void HalfLanes(MmaLayout layout, const std::uint32_t* const* a, HalfColumns::Place b,
+                            const std::uint32_t* const* c, std::uint32_t* const* d,
+                            std::size_t lane) {
+  Factor elements[4];
+  Factor a_factors[4];
+  LoadRows(a, lane, elements);
+  RowsOfHalves(layout, elements, a_factors);
+  const bool zero = Arithmetic::kZerosKeepHalf && AllZero(a_factors);
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      const HalfPair addends = LoadHalves(c[i] + lane);
-      if (zero) {
-        StoreHalves(HalfOfValue(UnlessMinusZero(addends.low)),
-                    HalfOfValue(UnlessMinusZero(addends.high)), d[i] + lane);
-        continue;
-      }
-      Factor b_factors[4];
-      columns.Get(2 * i, lane % 16, b_factors);
-      const VU low = Arithmetic::StepToHalf(a_factors, b_factors, addends.low);
-      columns.Get(2 * i + 1, lane % 16, b_factors);
-      StoreHalves(low, Arithmetic::StepToHalf(a_factors, b_factors, addends.high), d[i] + lane);
+  for (int i = 0; i < 4; ++i) {
+    const HalfPair addends = LoadHalves(c[i] + lane);
+    if (zero) {
+      StoreHalves(HalfOfValue(UnlessMinusZero(addends.low)),
+                  HalfOfValue(UnlessMinusZero(addends.high)), d[i] + lane);
+      continue;
+    }
+    Factor b_factors[4];
+    b.Get(2 * i, b_factors);
+    const VU low = Arithmetic::StepToHalf(a_factors, b_factors, addends.low);
+    b.Get(2 * i + 1, b_factors);
+    StoreHalves(low, Arithmetic::StepToHalf(a_factors, b_factors, addends.high), d[i] + lane);
+  }
+}
+
+/// Finite operands. Lanes of A are read before the same lanes of D are written, and so is each row
+/// of C before its own row of D.
+template <class Arithmetic>
+void Multiply(const WarpMmaForm& form, const std::uint32_t* const* a, const std::uint32_t* const* b,
+              const std::uint32_t* const* c, std::uint32_t* const* d) {
+  if (form.d_half) {
+    HalfColumns columns;
+    LoadColumns(form.b, b, columns);
+    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+      HalfLanes<Arithmetic>(form.a, a, columns.At(lane % 16), c, d, lane);
+    }
+  } else {
+    FloatColumns columns;
+    LoadColumns(form.b, b, columns);
+    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+      FloatLanes<Arithmetic>(form.a, a, columns.At(lane % 16), c, d, lane);
     }
   }
 }
@@ -133,19 +143,17 @@ bool WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
     addends[i] = copies[i];
   }
 
-  WarpKernel kernel = nullptr;
   switch (form.arithmetic) {
     case StepArithmetic::kV100:
-      kernel = form.d_half ? ToHalf<FusedArithmetic<23> > : ToFloat<FusedArithmetic<23> >;
+      Multiply<FusedArithmetic<kV100DotAdd.fraction_bits> >(form, a, b, addends, d);
       break;
     case StepArithmetic::kSm75:
-      kernel = form.d_half ? ToHalf<FusedArithmetic<24> > : ToFloat<FusedArithmetic<24> >;
+      Multiply<FusedArithmetic<kSm75DotAdd.fraction_bits> >(form, a, b, addends, d);
       break;
     case StepArithmetic::kSm80Software:
-      kernel = form.d_half ? ToHalf<SoftwareArithmetic> : ToFloat<SoftwareArithmetic>;
+      Multiply<SoftwareArithmetic>(form, a, b, addends, d);
       break;
   }
-  kernel(form, a, b, addends, d);
   return true;
 }
 
