@@ -127,6 +127,13 @@ RC_GTEST_PROP(BudgetProperty, TheModelStaysInside, ()) {
   const Problem problem = RandomProblem(c, fill, seed);
   RC_ASSERT(JudgeModel(problem, AccumulationOrder::kDeclared).outside() == 0);
   RC_ASSERT(JudgeModel(problem, AccumulationOrder::kUndeclared).outside() == 0);
+  if (c.shape.tokens == 1) {
+    const Permutation p = Permute(problem);
+    const HalfMatrix input = ToHalfMatrix(PermutedInput<float>(problem, p));
+    const Bounded posterior = BoundGemmPosterior(problem, p, Gemm::kW13, input, c.w13, c.numerics);
+    const HalfMatrix got = PredictGemm(problem, p, Gemm::kW13, input, c.w13, c.numerics);
+    RC_ASSERT(BudgetUse(got, posterior).outside == 0);
+  }
 }
 
 TEST(Budget, IsNarrowOnOrdinaryData) {
