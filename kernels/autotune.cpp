@@ -108,6 +108,7 @@ std::vector<HistoryDependence> FindHistoryDependence(std::vector<TunerCall> call
     }
   } while (std::next_permutation(order.begin(), order.end()));
   std::vector<HistoryDependence> result;
+  result.reserve(found.size());
   for (auto& [request, dependence] : found) {
     result.push_back(std::move(dependence));
   }

@@ -23,7 +23,7 @@ struct GemmRequest {
   int k = 0;
   int group = 32;
   int groups = 1;  ///< groups of the grouped launch (padded to the slots)
-  auto operator<=>(const GemmRequest&) const = default;
+  auto operator<=>(const GemmRequest&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 enum class CallMode {

@@ -77,7 +77,8 @@ const std::vector<ModuleImage>& BuiltInModules() {
 std::string HashModules(const std::vector<ModuleImage>& modules) {
   Sha256 hash;
   for (const ModuleImage& module : modules) {
-    hash.Add(std::string_view(module.name).substr(module.name.rfind('/') + 1));
+    const std::string_view name = module.name;
+    hash.Add(name.substr(name.rfind('/') + 1));
     hash.Add(module.ptx);
   }
   return hash.Hex();
@@ -101,8 +102,8 @@ std::vector<std::string> EntryNames(std::string_view ptx) {
 
 KernelSet::KernelSet(Device& device, std::vector<ModuleImage> overrides)
     : device_(device), overrides_(std::move(overrides)) {
-  for (auto image = overrides_.rbegin(); image != overrides_.rend(); ++image) {
-    sources_.push_back({&*image, EntryNames(image->ptx)});
+  for (std::size_t i = overrides_.size(); i-- > 0;) {
+    sources_.push_back({&overrides_[i], EntryNames(overrides_[i].ptx)});
   }
   const std::vector<ModuleImage>& built_in = BuiltInModules();
   for (std::size_t i = 0; i < built_in.size(); ++i) {

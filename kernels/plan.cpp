@@ -139,6 +139,7 @@ class Planner {
     }
     if (c_.ep_ranks > 1) {
       std::vector<std::int32_t> map;
+      map.reserve(static_cast<std::size_t>(shape_.experts));
       std::int32_t local = 0;
       for (int expert = 0; expert < shape_.experts; ++expert) {
         map.push_back(IsLocal(c_, expert) ? local++ : -1);
