@@ -61,6 +61,17 @@ std::uint32_t AddFloats(std::uint32_t old, std::uint32_t b, bool flush) {
   return std::bit_cast<std::uint32_t>(flush ? FlushSubnormal(sum) : sum);
 }
 
+/// In global memory a NaN operand passes unchanged, the added one first; in shared memory the
+/// addition is an ordinary one, which makes it quiet.
+std::uint64_t AddDoubles(std::uint64_t old, std::uint64_t b, bool shared) {
+  const auto x = std::bit_cast<double>(old);
+  const auto y = std::bit_cast<double>(b);
+  if (shared && (std::isnan(x) || std::isnan(y))) {
+    return std::bit_cast<std::uint64_t>(std::isnan(y) ? y + y : x + x);
+  }
+  return std::isnan(y) ? b : std::isnan(x) ? old : std::bit_cast<std::uint64_t>(x + y);
+}
+
 std::uint64_t Combine(const MemorySite& site, std::uint64_t old, std::uint64_t b, std::uint64_t c) {
   const bool floating = site.operation == AtomicOp::kAdd;
   if (floating && site.number == NumberKind::kFloatPair) {
@@ -74,7 +85,7 @@ std::uint64_t Combine(const MemorySite& site, std::uint64_t old, std::uint64_t b
         return AddFloats(static_cast<std::uint32_t>(old), static_cast<std::uint32_t>(b),
                          site.space != Space::kShared);
       default:
-        return std::bit_cast<std::uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
+        return AddDoubles(old, b, site.space == Space::kShared);
     }
   }
   const bool is_signed = site.number == NumberKind::kSigned;

@@ -18,7 +18,7 @@ HWY_INLINE hn::Mask<D> Compare(D, V a, V b) {
   if constexpr (kUnordered) {  // the negation of the opposite ordered relation
     switch (kRelation) {
       case Relation::kEq:
-        return hn::Or(hn::Eq(a, b), hn::Or(hn::Ne(a, a), hn::Ne(b, b)));
+        return hn::Not(hn::Or(hn::Lt(a, b), hn::Gt(a, b)));
       case Relation::kNe:
         return hn::Not(hn::Eq(a, b));
       case Relation::kLt:
@@ -58,8 +58,8 @@ HWY_INLINE hn::Mask<D> Compare(D, V a, V b) {
         }
       case Relation::kNumber:
         return hn::And(hn::Eq(a, a), hn::Eq(b, b));
-      default:
-        return hn::Or(hn::Ne(a, a), hn::Ne(b, b));
+      default:  // Highway's Ne is false for NaN on some targets
+        return hn::Not(hn::And(hn::Eq(a, a), hn::Eq(b, b)));
     }
   }
 }

@@ -65,7 +65,8 @@ double ToDouble(SourceType<S> value) {
   }
 }
 
-/// Out of range clamps, NaN gives 0.
+/// Out of range clamps. NaN gives 0, but the smallest integer's bits where the source or the result
+/// has 64 bits: so the GPU does.
 template <typename D, typename S, Rounding kMode, bool kFtz>
 RegisterType<D> FloatToInt(SourceType<S> value) {
   double wide = 0;
@@ -76,7 +77,9 @@ RegisterType<D> FloatToInt(SourceType<S> value) {
   }
   wide = RoundToIntegral<kMode>(wide);
   if (std::isnan(wide)) {
-    return 0;
+    constexpr bool kWide = std::is_same_v<S, double> || sizeof(D) == 8;
+    using U = std::make_unsigned_t<D>;
+    return static_cast<D>(kWide ? static_cast<U>(U{1} << (8 * sizeof(D) - 1)) : U{0});
   }
   constexpr auto kLow = std::numeric_limits<D>::min();
   constexpr auto kHigh = std::numeric_limits<D>::max();
@@ -111,10 +114,13 @@ std::uint16_t RoundToHalf(double value) {
   return too_far ? nearest : static_cast<std::uint16_t>(nearest + 1);
 }
 
+double SaturateDouble(double value) { return value > 0 ? (value < 1 ? value : 1.0) : 0.0; }
+
+/// NaN comes out canonical.
 template <typename D, Rounding kMode, bool kSat>
 RegisterType<D> RoundTo(double value) {
   if constexpr (kSat) {
-    value = value > 0 ? (value < 1 ? value : 1.0) : 0.0;
+    value = SaturateDouble(value);
   }
   if constexpr (std::is_same_v<D, Half>) {
     return RoundToHalf<kMode>(value);
@@ -122,6 +128,16 @@ RegisterType<D> RoundTo(double value) {
     return CanonicalNan(RoundToFloat<kMode>(value));
   } else {
     return value;
+  }
+}
+/// The NaN that a f64 NaN becomes: quiet, the upper bits of its payload kept.
+template <typename D>
+RegisterType<D> NarrowNan(double value) {
+  if constexpr (std::is_same_v<D, Half>) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    return static_cast<std::uint16_t>((bits >> 63) << 15 | 0x7e00u | (bits >> 42 & 0x1ffu));
+  } else {
+    return static_cast<RegisterType<D>>(value + value);
   }
 }
 
@@ -159,20 +175,30 @@ RegisterType<D> IntToFloat(S value) {
         }
       }
     }
-    return nearest;
+    return kSat ? SaturateDouble(nearest) : nearest;
   } else {
     return RoundTo<D, kMode, kSat>(IntToOdd<S>(value));
   }
 }
 
+/// .ftz concerns f32 sources (not of f16 results) and f32 results; of these before they are
+/// rounded.
 template <typename D, typename S, Rounding kMode, bool kFtz, bool kSat>
 RegisterType<D> FloatToFloat(SourceType<S> value) {
-  if constexpr (kFtz && std::is_same_v<S, float>) {
-    value = FlushSubnormal(value);
+  if constexpr (kFtz && std::is_same_v<S, float> && !std::is_same_v<D, Half>) {
+    value = CanonicalNan(FlushSubnormal(value));
   }
-  auto result = RoundTo<D, kMode, kSat>(ToDouble<S>(value));
+  const double wide = ToDouble<S>(value);
+  if constexpr (std::is_same_v<S, double> && !kSat) {
+    if (std::isnan(value)) {
+      return NarrowNan<D>(value);
+    }
+  }
+  auto result = RoundTo<D, kMode, kSat>(wide);
   if constexpr (kFtz && std::is_same_v<D, float>) {
-    result = FlushSubnormal(result);
+    if (IsTiny<kMode>(wide)) {
+      result = std::copysign(0.0f, result);
+    }
   }
   return result;
 }
@@ -181,6 +207,11 @@ template <typename F, Rounding kMode, bool kFtz, bool kSat>
 RegisterType<F> Integral(SourceType<F> value) {
   if constexpr (kFtz && std::is_same_v<F, float>) {
     value = FlushSubnormal(value);
+  }
+  if constexpr (std::is_same_v<F, double> && !kSat) {
+    if (std::isnan(value)) {
+      return value + value;  // quiet
+    }
   }
   return RoundTo<F, Rounding::kNearest, kSat>(RoundToIntegral<kMode>(ToDouble<F>(value)));
 }

@@ -11,7 +11,7 @@ double Add(double a, double b) {
 }
 template <Rounding kMode>
 double Sub(double a, double b) {
-  return FmaDirected<kMode>(a, 1.0, -b);
+  return std::isnan(b) ? b + b : FmaDirected<kMode>(a, 1.0, -b);
 }
 /// The zero that is added has the product's sign, so that it changes no zero result.
 template <Rounding kMode>

@@ -88,6 +88,11 @@ double Direct(double nearest, int error) {
 /// a * b + c in one directed rounding (b = 1 for a sum, c = 0 for a product).
 template <Rounding kMode>
 double FmaDirected(double a, double b, double c) {
+  for (const double operand : {b, c, a}) {  // of several NaN this is the order
+    if (std::isnan(operand)) {
+      return operand + operand;
+    }
+  }
   const double nearest = std::fma(a, b, c);
   if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c)) {
     return nearest;

@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include "kernels/simulator/exec/lanes-inl.h"
+#include "kernels/simulator/exec/rounding.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace voltcheck::simulator {
@@ -53,8 +54,13 @@ HWY_INLINE V CanonicalNan(D d, V v) {
   return hn::IfThenElse(hn::Eq(v, v), v, hn::BitCast(d, hn::Set(du, 0x7fffffffu)));
 }
 
+/// The only result that may be tiny without looking so; each operation's IsTiny looks at its exact
+/// value.
+constexpr float kSmallestNormal = 0x1p-126f;
+
 struct AddOp {
   static constexpr int kArity = 2;
+  static bool IsTiny(float, float) { return false; }  // sums that small are exact
   template <class D, class V>
   static HWY_INLINE V Apply(D, V a, V b) {
     return hn::Add(a, b);
@@ -62,6 +68,7 @@ struct AddOp {
 };
 struct SubOp {
   static constexpr int kArity = 2;
+  static bool IsTiny(float, float) { return false; }
   template <class D, class V>
   static HWY_INLINE V Apply(D, V a, V b) {
     return hn::Sub(a, b);
@@ -69,6 +76,9 @@ struct SubOp {
 };
 struct MulOp {
   static constexpr int kArity = 2;
+  static bool IsTiny(float a, float b) {
+    return simulator::IsTiny<Rounding::kNearest>(static_cast<double>(a) * b);
+  }
   template <class D, class V>
   static HWY_INLINE V Apply(D, V a, V b) {
     return hn::Mul(a, b);
@@ -76,6 +86,9 @@ struct MulOp {
 };
 struct DivOp {
   static constexpr int kArity = 2;
+  static bool IsTiny(float a, float b) {
+    return simulator::IsTiny<Rounding::kNearest>(static_cast<double>(a) / b);
+  }
   template <class D, class V>
   static HWY_INLINE V Apply(D, V a, V b) {
     return hn::Div(a, b);
@@ -83,6 +96,9 @@ struct DivOp {
 };
 struct FmaOp {
   static constexpr int kArity = 3;
+  static bool IsTiny(float a, float b, float c) {
+    return simulator::IsTiny<Rounding::kNearest>(AddToOdd(static_cast<double>(a) * b, c));
+  }
   template <class D, class V>
   static HWY_INLINE V Apply(D d, V a, V b, V c) {
     return Fused(d, a, b, c);
@@ -90,6 +106,7 @@ struct FmaOp {
 };
 struct SqrtOp {
   static constexpr int kArity = 1;
+  static bool IsTiny(float) { return false; }
   template <class D, class V>
   static HWY_INLINE V Apply(D, V a) {
     return hn::Sqrt(a);
@@ -97,6 +114,7 @@ struct SqrtOp {
 };
 struct ReciprocalOp {
   static constexpr int kArity = 1;
+  static bool IsTiny(float a) { return simulator::IsTiny<Rounding::kNearest>(1.0 / a); }
   template <class D, class V>
   static HWY_INLINE V Apply(D d, V a) {
     return hn::Div(hn::Set(d, 1), a);
@@ -104,6 +122,7 @@ struct ReciprocalOp {
 };
 struct IdentityOp {
   static constexpr int kArity = 1;
+  static bool IsTiny(float) { return false; }
   template <class D, class V>
   static HWY_INLINE V Apply(D, V a) {
     return a;
@@ -113,6 +132,7 @@ struct IdentityOp {
 template <bool kMin>
 struct MinMaxOp {
   static constexpr int kArity = 2;
+  static bool IsTiny(float, float) { return false; }
   template <class D, class V>
   static HWY_INLINE V Apply(D, V a, V b) {
     const auto first = kMin ? hn::Lt(a, b) : hn::Gt(a, b);
@@ -123,30 +143,97 @@ struct MinMaxOp {
   }
 };
 
+/// Lanes whose result is the smallest normal float, but tiny before it was rounded there, become
+/// zero.
+template <class Op, class D, class V, class... Rest>
+HWY_NOINLINE V FlushTiny(D d, V r, V a, Rest... rest) {
+  HWY_ALIGN float lanes[kWarpSize];
+  HWY_ALIGN float operands[3][kWarpSize];
+  hn::Store(r, d, lanes);
+  std::size_t next = 0;
+  for (const V v : {a, static_cast<V>(rest)...}) {
+    hn::Store(v, d, operands[next++]);
+  }
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
+    if (std::fabs(lanes[i]) != kSmallestNormal) {
+      continue;
+    }
+    bool tiny = false;
+    if constexpr (Op::kArity == 1) {
+      tiny = Op::IsTiny(operands[0][i]);
+    } else if constexpr (Op::kArity == 2) {
+      tiny = Op::IsTiny(operands[0][i], operands[1][i]);
+    } else {
+      tiny = Op::IsTiny(operands[0][i], operands[1][i], operands[2][i]);
+    }
+    lanes[i] = tiny ? std::copysign(0.0f, lanes[i]) : lanes[i];
+  }
+  return hn::Load(d, lanes);
+}
+
 template <class Op, bool kFtz, bool kSat>
 struct Float {
   using T = float;
   static constexpr int kArity = Op::kArity;
   template <class D, class V, class... Rest>
   static HWY_INLINE V Run(D d, V a, Rest... rest) {
-    V r = kFtz ? Flush(d, Op::Apply(d, Flush(d, a), Flush(d, rest)...)) : Op::Apply(d, a, rest...);
+    V r = kFtz ? Flushed(d, Flush(d, a), Flush(d, rest)...) : Op::Apply(d, a, rest...);
     if constexpr (kSat) {
       return Saturate(d, r);
     }
     return CanonicalNan(d, r);
   }
+  template <class D, class V, class... Rest>
+  static HWY_INLINE V Flushed(D d, V a, Rest... rest) {
+    const V r = Flush(d, Op::Apply(d, a, rest...));
+    const auto smallest = hn::Eq(hn::Abs(r), hn::Set(d, kSmallestNormal));
+    if (HWY_LIKELY(hn::AllFalse(d, smallest))) {
+      return r;
+    }
+    return FlushTiny<Op>(d, r, a, rest...);
+  }
 };
+/// f64 keeps NaN payloads and makes them quiet. Of several NaN operands the second one wins, then
+/// the third; of a division's the first.
 template <class Op>
 struct Double {
   using T = double;
   static constexpr int kArity = Op::kArity;
-  template <class D, class V, class... Rest>
-  static HWY_INLINE V Run(D d, V a, Rest... rest) {
-    return Op::Apply(d, a, rest...);
+  template <class D, class V>
+  static HWY_INLINE V Prefer(D d, V r, V operand) {
+    const hn::RebindToUnsigned<D> du;
+    const auto quiet =
+        hn::Or(hn::BitCast(du, operand), hn::Set(du, std::uint64_t{0x0008000000000000}));
+    return hn::IfThenElse(hn::Eq(operand, operand), r, hn::BitCast(d, quiet));
+  }
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a) {
+    return Op::Apply(d, a);
+  }
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a, V b) {
+    constexpr bool kFirst = std::is_same_v<Op, DivOp>;
+    return Prefer(d, Prefer(d, Op::Apply(d, a, b), kFirst ? b : a), kFirst ? a : b);
+  }
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a, V b, V c) {
+    return Prefer(d, Prefer(d, Prefer(d, Op::Apply(d, a, b, c), a), c), b);
+  }
+};
+/// The number when one operand is NaN; the second operand, quiet, when both are.
+template <bool kMin>
+struct DoubleMinMax {
+  using T = double;
+  static constexpr int kArity = 2;
+  template <class D, class V>
+  static HWY_INLINE V Run(D d, V a, V b) {
+    const auto r = MinMaxOp<kMin>::Apply(d, a, b);
+    return hn::IfThenElse(hn::Eq(a, a), r, Double<IdentityOp>::Prefer(d, b, b));
   }
 };
 
-/// neg and abs change the sign bit only.
+/// neg and abs change the sign bit only, but not of a NaN: that is made canonical (f32) or quiet
+/// (f64).
 template <typename Type, bool kNegate, bool kFtz>
 struct Sign {
   using T = Type;
@@ -156,7 +243,12 @@ struct Sign {
     if constexpr (kFtz) {
       a = Flush(d, a);
     }
-    return kNegate ? hn::Xor(a, hn::SignBit(d)) : hn::AndNot(hn::SignBit(d), a);
+    const auto r = kNegate ? hn::Xor(a, hn::SignBit(d)) : hn::AndNot(hn::SignBit(d), a);
+    if constexpr (std::is_same_v<T, float>) {
+      return CanonicalNan(d, r);
+    } else {
+      return Double<IdentityOp>::Prefer(d, r, a);
+    }
   }
 };
 
@@ -207,7 +299,6 @@ OpList FloatOps() {
   list.push_back(MapEntry<Sign<float, true, true>>("neg.ftz.f32", "w=w"));
   list.push_back(MapEntry<Sign<float, false, false>>("abs.f32", "w=w"));
   list.push_back(MapEntry<Sign<float, false, true>>("abs.ftz.f32", "w=w"));
-  list.push_back(MapEntry<Float<IdentityOp, false, false>>("cvt.f32.f32", "w=w"));
   list.push_back(MapEntry<Float<IdentityOp, true, false>>("cvt.ftz.f32.f32", "w=w"));
   list.push_back(MapEntry<Float<IdentityOp, false, true>>("cvt.sat.f32.f32", "w=w"));
   list.push_back(MapEntry<Float<IdentityOp, true, true>>("cvt.ftz.sat.f32.f32", "w=w"));
@@ -220,8 +311,8 @@ OpList FloatOps() {
   AppendDouble<DivOp>(list, "div", "x=xx", false, true);
   AppendDouble<SqrtOp>(list, "sqrt", "x=x", false, true);
   AppendDouble<ReciprocalOp>(list, "rcp", "x=x", false, true);
-  AppendDouble<MinMaxOp<true>>(list, "min", "x=xx", true, false);
-  AppendDouble<MinMaxOp<false>>(list, "max", "x=xx", true, false);
+  list.push_back(MapEntry<DoubleMinMax<true>>("min.f64", "x=xx"));
+  list.push_back(MapEntry<DoubleMinMax<false>>("max.f64", "x=xx"));
   list.push_back(MapEntry<Sign<double, true, false>>("neg.f64", "x=x"));
   list.push_back(MapEntry<Sign<double, false, false>>("abs.f64", "x=x"));
   list.push_back(MapEntry<Double<IdentityOp>>("cvt.f64.f64", "x=x"));

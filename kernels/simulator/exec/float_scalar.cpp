@@ -6,40 +6,35 @@
 namespace voltcheck::simulator {
 namespace {
 
-template <Rounding kMode>
-float Add(float a, float b) {
-  return DirectedSum<kMode>(a, b);
+// Each function gives the exact result, rounded to odd in double, and the sign that an exact zero
+// has when rounding down; Finish rounds it.
+struct Exact {
+  double value;
+  bool zero_is_sum = false;  ///< an exact zero of two parts with opposite signs
+};
+Exact Sum(double a, double b) {
+  const double odd = AddToOdd(a, b);
+  return {odd, odd == 0 && (a != 0 || std::signbit(a) != std::signbit(b))};
 }
-template <Rounding kMode>
-float Sub(float a, float b) {
-  return DirectedSum<kMode>(a, -static_cast<double>(b));
-}
-template <Rounding kMode>
-float Mul(float a, float b) {
-  return RoundToFloat<kMode>(static_cast<double>(a) * b);
-}
-template <Rounding kMode>
-float Fma(float a, float b, float c) {
-  return DirectedSum<kMode>(static_cast<double>(a) * b, c);
-}
+Exact Add(float a, float b) { return Sum(a, b); }
+Exact Sub(float a, float b) { return Sum(a, -static_cast<double>(b)); }
+Exact Mul(float a, float b) { return {static_cast<double>(a) * b}; }
+Exact Fma(float a, float b, float c) { return Sum(static_cast<double>(a) * b, c); }
 // A quotient or root of two floats that is no float differs from every float by more than 2^-50 of
 // itself, so the double nearest to it lies on the right side.
-template <Rounding kMode>
-float Div(float a, float b) {
-  return RoundToFloat<kMode>(static_cast<double>(a) / b);
-}
-template <Rounding kMode>
-float Reciprocal(float a) {
-  return RoundToFloat<kMode>(1.0 / a);
-}
-template <Rounding kMode>
-float SquareRoot(float a) {
-  return RoundToFloat<kMode>(std::sqrt(static_cast<double>(a)));
-}
+Exact Div(float a, float b) { return {static_cast<double>(a) / b}; }
+Exact Reciprocal(float a) { return {1.0 / a}; }
+Exact SquareRoot(float a) { return {std::sqrt(static_cast<double>(a))}; }
 
-template <bool kFtz, bool kSat>
-float Finish(float value) {
-  value = kFtz ? FlushSubnormal(value) : value;
+template <Rounding kMode, bool kFtz, bool kSat>
+float Finish(const Exact& exact) {
+  float value = RoundToFloat<kMode>(exact.value);
+  if (exact.zero_is_sum) {
+    value = kMode == Rounding::kDown ? -0.0f : 0.0f;
+  }
+  if (kFtz && IsTiny<kMode>(exact.value)) {
+    value = std::copysign(0.0f, value);
+  }
   return kSat ? SaturateFloat(value) : CanonicalNan(value);
 }
 template <bool kFtz>
@@ -47,49 +42,50 @@ float Input(float value) {
   return kFtz ? FlushSubnormal(value) : value;
 }
 
-template <auto kFunction, bool kFtz, bool kSat>
+template <auto kFunction, Rounding kMode, bool kFtz, bool kSat>
 float Unary(float a) {
-  return Finish<kFtz, kSat>(kFunction(Input<kFtz>(a)));
+  return Finish<kMode, kFtz, kSat>(kFunction(Input<kFtz>(a)));
 }
-template <auto kFunction, bool kFtz, bool kSat>
+template <auto kFunction, Rounding kMode, bool kFtz, bool kSat>
 float Binary(float a, float b) {
-  return Finish<kFtz, kSat>(kFunction(Input<kFtz>(a), Input<kFtz>(b)));
+  return Finish<kMode, kFtz, kSat>(kFunction(Input<kFtz>(a), Input<kFtz>(b)));
 }
-template <auto kFunction, bool kFtz, bool kSat>
+template <auto kFunction, Rounding kMode, bool kFtz, bool kSat>
 float Ternary(float a, float b, float c) {
-  return Finish<kFtz, kSat>(kFunction(Input<kFtz>(a), Input<kFtz>(b), Input<kFtz>(c)));
+  return Finish<kMode, kFtz, kSat>(kFunction(Input<kFtz>(a), Input<kFtz>(b), Input<kFtz>(c)));
 }
 
-template <auto kFunction>
+template <auto kFunction, Rounding kMode>
 void AppendBinary(OpList& list, const std::string& name) {
-  list.push_back(ScalarEntry<Binary<kFunction, false, false>>(name + ".f32", "w=ww"));
-  list.push_back(ScalarEntry<Binary<kFunction, true, false>>(name + ".ftz.f32", "w=ww"));
-  list.push_back(ScalarEntry<Binary<kFunction, false, true>>(name + ".sat.f32", "w=ww"));
-  list.push_back(ScalarEntry<Binary<kFunction, true, true>>(name + ".ftz.sat.f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<kFunction, kMode, false, false>>(name + ".f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<kFunction, kMode, true, false>>(name + ".ftz.f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<kFunction, kMode, false, true>>(name + ".sat.f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<kFunction, kMode, true, true>>(name + ".ftz.sat.f32", "w=ww"));
 }
-template <auto kFunction>
+template <auto kFunction, Rounding kMode>
 void AppendTernary(OpList& list, const std::string& name) {
-  list.push_back(ScalarEntry<Ternary<kFunction, false, false>>(name + ".f32", "w=www"));
-  list.push_back(ScalarEntry<Ternary<kFunction, true, false>>(name + ".ftz.f32", "w=www"));
-  list.push_back(ScalarEntry<Ternary<kFunction, false, true>>(name + ".sat.f32", "w=www"));
-  list.push_back(ScalarEntry<Ternary<kFunction, true, true>>(name + ".ftz.sat.f32", "w=www"));
+  list.push_back(ScalarEntry<Ternary<kFunction, kMode, false, false>>(name + ".f32", "w=www"));
+  list.push_back(ScalarEntry<Ternary<kFunction, kMode, true, false>>(name + ".ftz.f32", "w=www"));
+  list.push_back(ScalarEntry<Ternary<kFunction, kMode, false, true>>(name + ".sat.f32", "w=www"));
+  list.push_back(
+      ScalarEntry<Ternary<kFunction, kMode, true, true>>(name + ".ftz.sat.f32", "w=www"));
 }
-template <auto kFunction>
+template <auto kFunction, Rounding kMode>
 void AppendUnary(OpList& list, const std::string& name) {
-  list.push_back(ScalarEntry<Unary<kFunction, false, false>>(name + ".f32", "w=w"));
-  list.push_back(ScalarEntry<Unary<kFunction, true, false>>(name + ".ftz.f32", "w=w"));
+  list.push_back(ScalarEntry<Unary<kFunction, kMode, false, false>>(name + ".f32", "w=w"));
+  list.push_back(ScalarEntry<Unary<kFunction, kMode, true, false>>(name + ".ftz.f32", "w=w"));
 }
 template <Rounding kMode>
 void AppendRounding(OpList& list, const std::string& mode) {
-  AppendBinary<Add<kMode>>(list, "add." + mode);
-  AppendBinary<Sub<kMode>>(list, "sub." + mode);
-  AppendBinary<Mul<kMode>>(list, "mul." + mode);
-  AppendTernary<Fma<kMode>>(list, "fma." + mode);
-  AppendTernary<Fma<kMode>>(list, "mad." + mode);
-  list.push_back(ScalarEntry<Binary<Div<kMode>, false, false>>("div." + mode + ".f32", "w=ww"));
-  list.push_back(ScalarEntry<Binary<Div<kMode>, true, false>>("div." + mode + ".ftz.f32", "w=ww"));
-  AppendUnary<Reciprocal<kMode>>(list, "rcp." + mode);
-  AppendUnary<SquareRoot<kMode>>(list, "sqrt." + mode);
+  AppendBinary<Add, kMode>(list, "add." + mode);
+  AppendBinary<Sub, kMode>(list, "sub." + mode);
+  AppendBinary<Mul, kMode>(list, "mul." + mode);
+  AppendTernary<Fma, kMode>(list, "fma." + mode);
+  AppendTernary<Fma, kMode>(list, "mad." + mode);
+  list.push_back(ScalarEntry<Binary<Div, kMode, false, false>>("div." + mode + ".f32", "w=ww"));
+  list.push_back(ScalarEntry<Binary<Div, kMode, true, false>>("div." + mode + ".ftz.f32", "w=ww"));
+  AppendUnary<Reciprocal, kMode>(list, "rcp." + mode);
+  AppendUnary<SquareRoot, kMode>(list, "sqrt." + mode);
 }
 
 template <typename F, typename U, int kFractionBits>
@@ -101,7 +97,10 @@ struct Class {
   static bool Infinite(F a) { return Magnitude(a) == kExponent; }
   static bool Number(F a) { return Magnitude(a) <= kExponent; }
   static bool NotANumber(F a) { return Magnitude(a) > kExponent; }
-  static bool Normal(F a) { return Finite(a) && (Magnitude(a) & kExponent) != 0; }
+  /// True for zeros, too: so the GPU does.
+  static bool Normal(F a) {
+    return Finite(a) && (Magnitude(a) == 0 || (Magnitude(a) & kExponent) != 0);
+  }
   static bool Subnormal(F a) { return Magnitude(a) != 0 && (Magnitude(a) & kExponent) == 0; }
   static F CopySign(F a, F b) {  // the sign of a, the magnitude of b
     const U sign = std::bit_cast<U>(a) & (U{1} << (8 * sizeof(U) - 1));
@@ -125,20 +124,31 @@ void AppendClass(OpList& list, const std::string& type, const std::string& kind)
 constexpr float kSmallestNormal = 0x1p-126f;
 constexpr float kLargestForReciprocal = 0x1p126f;
 
-float DivApproxFtz(float a, float b) { return arith::RcpApproxFtz(b) * a; }
+/// A product with .ftz.
+Exact Product(float a, float b) { return {static_cast<double>(a) * b}; }
+
+float DivApproxFtz(float a, float b) {
+  return Binary<Product, Rounding::kNearest, true, false>(arith::RcpApproxFtz(b), a);
+}
 float DivApprox(float a, float b) {
   const float scale = std::fabs(b) < kSmallestNormal ? 0x1p24f : 1.0f;
   return arith::RcpApproxFtz(b * scale) * (a * scale);
 }
 float DivFullFtz(float a, float b) {
   const float scale = std::fabs(b) > kLargestForReciprocal ? 0.25f : 1.0f;
-  return arith::RcpApproxFtz(b * scale) * FlushSubnormal(a * scale);
+  const float scaled = FlushSubnormal(FlushSubnormal(a) * scale);
+  return Binary<Product, Rounding::kNearest, true, false>(arith::RcpApproxFtz(b * scale), scaled);
 }
 float DivFull(float a, float b) {
   const float scale = std::fabs(b) > kLargestForReciprocal ? 0.25f
                       : std::fabs(b) < kSmallestNormal     ? 0x1p24f
                                                            : 1.0f;
   return arith::RcpApproxFtz(b * scale) * (a * scale);
+}
+
+template <auto kFunction>
+float Canonical(float a, float b) {
+  return CanonicalNan(kFunction(a, b));
 }
 
 }  // namespace
@@ -149,10 +159,10 @@ void AppendFloatScalarOps(OpList& list) {
   AppendRounding<Rounding::kUp>(list, "rp");
   AppendClass<Class<float, std::uint32_t, 23>>(list, "f32", "w");
   AppendClass<Class<double, std::uint64_t, 52>>(list, "f64", "x");
-  list.push_back(ScalarEntry<Binary<DivApprox, false, false>>("div.approx.f32", "w=ww"));
-  list.push_back(ScalarEntry<Binary<DivApproxFtz, true, false>>("div.approx.ftz.f32", "w=ww"));
-  list.push_back(ScalarEntry<Binary<DivFull, false, false>>("div.full.f32", "w=ww"));
-  list.push_back(ScalarEntry<Binary<DivFullFtz, true, false>>("div.full.ftz.f32", "w=ww"));
+  list.push_back(ScalarEntry<Canonical<DivApprox>>("div.approx.f32", "w=ww"));
+  list.push_back(ScalarEntry<DivApproxFtz>("div.approx.ftz.f32", "w=ww"));
+  list.push_back(ScalarEntry<Canonical<DivFull>>("div.full.f32", "w=ww"));
+  list.push_back(ScalarEntry<DivFullFtz>("div.full.ftz.f32", "w=ww"));
   list.push_back(ScalarEntry<arith::Ex2ApproxFtz>("ex2.approx.ftz.f32", "w=w"));
   list.push_back(ScalarEntry<arith::Ex2Approx>("ex2.approx.f32", "w=w"));
   list.push_back(ScalarEntry<arith::RcpApproxFtz>("rcp.approx.ftz.f32", "w=w"));

@@ -56,13 +56,6 @@ struct HalfFma {
     return hn::BitCast(d, hn::IfThenElse(hn::And(inexact, finite), odd, bits));
   }
 };
-struct HalfIdentity {
-  static constexpr int kArity = 1;
-  template <class D, class V>
-  static HWY_INLINE V Apply(D, V a) {
-    return a;
-  }
-};
 template <bool kMin>
 struct HalfMinMax {
   static constexpr int kArity = 2;
@@ -89,16 +82,21 @@ struct HalfOp {
     }
     return bits;
   }
-  /// One half per 32-bit cell, the upper bits zero.
+  /// One half per 32-bit cell, the upper bits zero. For .ftz a result is tiny when it is below the
+  /// smallest normal half after rounding to 11 bits with no limit to its exponent.
   template <class D, class V, class... Rest>
   static HWY_INLINE V Half(D d, V a, Rest... rest) {
     const hn::RebindToFloat<D> df;
     auto r = Op::Apply(df, WidenHalf(d, Decode(d, a)), WidenHalf(d, Decode(d, rest))...);
+    if constexpr (kFtz) {
+      const auto is_tiny = hn::Lt(hn::Abs(r), hn::Set(df, 0x1.ffep-15f));
+      r = hn::IfThenElse(is_tiny, hn::And(r, hn::SignBit(df)), r);
+    }
     if constexpr (kSat) {
       const auto positive = hn::IfThenElseZero(hn::Gt(r, hn::Zero(df)), r);
       r = hn::Min(positive, hn::Set(df, 1.0f));
     }
-    return Decode(d, NarrowHalf(d, r));
+    return NarrowHalf(d, r);
   }
 };
 /// f16: one half in a cell.
@@ -122,13 +120,13 @@ struct Pair16 : HalfOp<Op, kFtz, kSat> {
   }
 };
 
-template <std::uint32_t kBits, bool kNegate>
+/// neg and abs; NaN becomes the canonical one.
+template <bool kNegate>
 struct HalfSign {
-  using T = std::uint32_t;
   static constexpr int kArity = 1;
   template <class D, class V>
-  static HWY_INLINE V Run(D d, V a) {
-    return kNegate ? hn::Xor(a, hn::Set(d, kBits)) : hn::AndNot(hn::Set(d, kBits), a);
+  static HWY_INLINE V Apply(D d, V a) {
+    return kNegate ? hn::Xor(a, hn::SignBit(d)) : hn::Abs(a);
   }
 };
 
@@ -166,10 +164,10 @@ OpList HalfOps() {
   AppendBoth<HalfMinMax<false>, false, false>(list, "max", "r=rr");
   AppendBoth<HalfMinMax<true>, true, false>(list, "min.ftz", "r=rr");
   AppendBoth<HalfMinMax<false>, true, false>(list, "max.ftz", "r=rr");
-  list.push_back(MapEntry<HalfSign<0x8000u, true>>("neg.f16", "h=h"));
-  list.push_back(MapEntry<HalfSign<0x80008000u, true>>("neg.f16x2", "w=w"));
-  list.push_back(MapEntry<HalfSign<0x8000u, false>>("abs.f16", "h=h"));
-  list.push_back(MapEntry<HalfSign<0x80008000u, false>>("abs.f16x2", "w=w"));
+  AppendBoth<HalfSign<true>, false, false>(list, "neg", "r=r");
+  AppendBoth<HalfSign<true>, true, false>(list, "neg.ftz", "r=r");
+  AppendBoth<HalfSign<false>, false, false>(list, "abs", "r=r");
+  AppendBoth<HalfSign<false>, true, false>(list, "abs.ftz", "r=r");
   return list;
 }
 

@@ -2,6 +2,7 @@
 // chapter "Integer Arithmetic", "Logic and Shift" and "Extended-Precision".
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <limits>
 
 #include "kernels/simulator/exec/scalar.h"
@@ -179,6 +180,40 @@ T InsertField(T a, T b, U32 position, U32 length) {
   return static_cast<T>((b & ~static_cast<T>(mask << begin)) | static_cast<T>((a & mask) << begin));
 }
 
+// The assembler builds the 64-bit forms from shifts that take the whole count: nothing is cut to 8
+// bits, as the PTX manual has it for the 32-bit ones.
+U64 MaskOf(U32 length) { return Shl<U64>(1, length) - 1; }
+U64 ExtractField64(U64 a, U32 position, U32 length) {
+  return Shr<U64>(a, position) & MaskOf(length);
+}
+S64 ExtractSigned64(S64 a, U32 position, U32 length) {
+  const U64 field = static_cast<U64>(Shr<S64>(a, position)) & MaskOf(length);
+  const bool negative = Shr<U64>(field, length - 1) != 0;
+  return static_cast<S64>(negative ? field | ~MaskOf(length) : field);
+}
+U64 InsertField64(U64 a, U64 b, U32 position, U32 length) {
+  const U64 mask = MaskOf(length);
+  return Shl<U64>(a & mask, position) | (b & ~Shl<U64>(mask, position));
+}
+
+/// The position of the |offset|-th set bit from `base` on, upwards or downwards; all ones: there is
+/// none.
+U32 FindNthSet(U32 mask, U32 base, S32 offset) {
+  if (offset == 0) {
+    return base < 32 && (mask >> base & 1) != 0 ? base : ~U32{0};
+  }
+  if (offset == std::numeric_limits<S32>::min()) {
+    return 0;  // what the assembler's sequence comes to
+  }
+  S32 left = std::abs(offset);
+  for (S64 at = base; at >= 0 && at<32; at += offset> 0 ? 1 : -1) {
+    if ((mask >> at & 1) != 0 && --left == 0) {
+      return static_cast<U32>(at);
+    }
+  }
+  return ~U32{0};
+}
+
 U32 Permute(U32 a, U32 b, U32 selector) {
   const U64 bytes = U64{b} << 32 | a;
   U32 result = 0;
@@ -234,6 +269,8 @@ template <typename T>
 T Mad24High(T a, T b, T c) {
   return Add<T>(Mul24High<T>(a, b), c);
 }
+
+S32 Mad24HighSat(S32 a, S32 b, S32 c) { return Saturate(S64{Mul24High<S32>(a, b)} + c); }
 
 template <typename A, typename B, int kBits>
 S64 Part(U32 word, int index) {
@@ -300,9 +337,6 @@ void AppendBits(OpList& list, const std::string& bits, char kind) {
   list.push_back(ScalarEntry<FindBitShift<U>>("bfind.shiftamt.u" + bits, Pattern("w=r", kind)));
   list.push_back(ScalarEntry<FindBitShift<S>>("bfind.shiftamt.s" + bits, Pattern("w=r", kind)));
   list.push_back(ScalarEntry<Reverse<U>>("brev.b" + bits, Pattern("r=r", kind)));
-  list.push_back(ScalarEntry<ExtractField<U>>("bfe.u" + bits, Pattern("r=rww", kind)));
-  list.push_back(ScalarEntry<ExtractField<S>>("bfe.s" + bits, Pattern("r=rww", kind)));
-  list.push_back(ScalarEntry<InsertField<U>>("bfi.b" + bits, Pattern("r=rrww", kind)));
 }
 template <typename T>
 void Append24(OpList& list, const std::string& type) {
@@ -345,6 +379,14 @@ void AppendIntegerScalarOps(OpList& list) {
   list.push_back(ScalarEntry<MadHighSat>("mad.hi.sat.s32", "w=www"));
   AppendBits<U32, S32>(list, "32", 'w');
   AppendBits<U64, S64>(list, "64", 'x');
+  list.push_back(ScalarEntry<ExtractField<U32>>("bfe.u32", "w=www"));
+  list.push_back(ScalarEntry<ExtractField<S32>>("bfe.s32", "w=www"));
+  list.push_back(ScalarEntry<InsertField<U32>>("bfi.b32", "w=wwww"));
+  list.push_back(ScalarEntry<ExtractField64>("bfe.u64", "x=xww"));
+  list.push_back(ScalarEntry<ExtractSigned64>("bfe.s64", "x=xww"));
+  list.push_back(ScalarEntry<InsertField64>("bfi.b64", "x=xxww"));
+  list.push_back(ScalarEntry<FindNthSet>("fns.b32", "w=www"));
+  list.push_back(ScalarEntry<Mad24HighSat>("mad24.hi.sat.s32", "w=www"));
   list.push_back(ScalarEntry<Permute>("prmt.b32", "w=www"));
   AppendPermute<0>(list, "f4e");
   AppendPermute<1>(list, "b4e");

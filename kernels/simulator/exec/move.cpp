@@ -133,7 +133,7 @@ void Fence(ExecContext& context, const Instr& instr) {
 
 template <typename T>
 OpEntry MoveEntry(std::string key) {
-  return {std::move(key), "", MoveAny<T>, MoveFull<T>};
+  return {std::move(key), sizeof(T) == 8 ? "x=x" : "w=w", MoveAny<T>, MoveFull<T>};
 }
 
 }  // namespace
@@ -141,6 +141,7 @@ OpEntry MoveEntry(std::string key) {
 void AppendMoveOps(OpList& list) {
   list.push_back(MoveEntry<std::uint32_t>("@mov.32"));
   list.push_back(MoveEntry<std::uint64_t>("@mov.64"));
+  list.push_back(MoveEntry<std::uint32_t>("cvt.f32.f32"));  // NaN and all
   list.push_back(PredicateEntry<PredicateMove>("@mov.pred", "p=p"));
   list.push_back(PredicateEntry<PredicateNot>("not.pred", "p=p"));
   list.push_back(PredicateEntry<PredicateAnd>("and.pred", "p=pp"));

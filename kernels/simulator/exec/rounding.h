@@ -57,6 +57,22 @@ float RoundToFloat(double value) {
   }
 }
 
+/// Whether .ftz makes an exact result zero: when it is below the smallest normal float after it has
+/// been rounded to 24 bits, with no limit to its exponent. So an H200 does for f32 arithmetic and
+/// conversions.
+template <Rounding kMode>
+bool IsTiny(double exact) {
+  constexpr double kSmallestNormal = 0x1p-126;
+  constexpr double kTiesUp = 0x1.ffffffp-127;  // half a step below it: rounds to even, which is up
+  constexpr double kStepBelow = 0x1.fffffep-127;
+  const double magnitude = std::fabs(exact);
+  if (kMode == Rounding::kNearest) {
+    return magnitude < kTiesUp;
+  }
+  const bool away = kMode == Rounding::kUp ? exact > 0 : kMode == Rounding::kDown && exact < 0;
+  return away ? magnitude <= kStepBelow : magnitude < kSmallestNormal;
+}
+
 inline float CanonicalNan(float value) {
   return std::isnan(value) ? std::bit_cast<float>(0x7fffffffu) : value;
 }
@@ -65,19 +81,6 @@ inline float FlushSubnormal(float value) {
   return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : value;
 }
 inline float SaturateFloat(float value) { return value > 0 ? (value < 1 ? value : 1.0f) : 0.0f; }
-
-/// A zero result of a directed sum: x + (-x) is -0 when rounding down, +0 otherwise.
-template <Rounding kMode>
-float DirectedSum(double a, double b) {
-  const double odd = AddToOdd(a, b);
-  if (odd == 0 && a != 0) {
-    return kMode == Rounding::kDown ? -0.0f : 0.0f;
-  }
-  if (odd == 0 && std::signbit(a) != std::signbit(b)) {
-    return kMode == Rounding::kDown ? -0.0f : 0.0f;
-  }
-  return RoundToFloat<kMode>(odd);
-}
 
 }  // namespace voltcheck::simulator
 

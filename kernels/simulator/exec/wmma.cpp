@@ -66,7 +66,7 @@ void Wmma(ExecContext& context, const Instr& instr) {
     std::uint32_t bits = 0;
     for (std::size_t k = 0; k < kK; k += terms) {
       const bool last = k + terms == kK;
-      if (kDHalf && last) {
+      if (kDHalf && kCHalf && last) {
         bits = arith::FusedDotAddToHalf(rule, row.subspan(k, terms), column.subspan(k, terms), sum);
       } else if (kDHalf && kCHalf) {
         // A half accumulator is rounded after every step.
@@ -75,6 +75,9 @@ void Wmma(ExecContext& context, const Instr& instr) {
       } else {
         sum = arith::FusedDotAdd(rule, row.subspan(k, terms), column.subspan(k, terms), sum);
       }
+    }
+    if (kDHalf && !kCHalf) {  // computed in f32 and converted at the end
+      bits = arith::FloatToHalf(sum);
     }
     const std::uint32_t lane = i / 8;
     const std::uint32_t element = i % 8;
