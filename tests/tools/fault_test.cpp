@@ -37,7 +37,7 @@ class FaultTest : public CommandTest {
   // The module of `entry` with the text after the `skip` first matches of `pattern` in it replaced.
   static std::string Edited(const std::string& entry, const std::string& pattern,
                             const std::string& replacement, int skip = 0) {
-    const std::string ptx = BuiltPtx(entry);
+    std::string ptx = BuiltPtx(entry);
     std::size_t at = ptx.find(".entry " + entry + "(");
     EXPECT_NE(at, std::string::npos) << "no entry " << entry;
     const std::regex regex(pattern);
@@ -54,8 +54,8 @@ class FaultTest : public CommandTest {
       at += static_cast<std::size_t>(match.position() + match.length());
       rest = ptx.substr(at);
     }
-    std::string edited = ptx.substr(0, at) + std::string(match.prefix()) +
-                         match.format(replacement) + std::string(match.suffix());
+    std::string edited =
+        ptx.substr(0, at) + match.prefix().str() + match.format(replacement) + match.suffix().str();
     EXPECT_NE(edited, ptx);
     return edited;
   }
