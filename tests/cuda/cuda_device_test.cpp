@@ -226,6 +226,7 @@ TEST_F(CudaDeviceTest, FaultsBecomeOneFindingAndStayWithTheDevice) {
   EXPECT_NE(ErrorOf(ExitStatus::kUnavailable, [&] { device->Allocate(4, "more"); })
                 .find("faulted earlier"),
             std::string::npos);
+  device->Free(address);
 }
 
 TEST_F(CudaDeviceTest, AFaultSeenByACopyIsNoException) {
@@ -236,6 +237,7 @@ TEST_F(CudaDeviceTest, AFaultSeenByACopyIsNoException) {
   device->CopyFromDevice({&value, 1}, address);
   EXPECT_TRUE(device->faulted());
   EXPECT_EQ(device->TakeFindings().at(0).message, "CUDA error 719");
+  device->Free(address);
 }
 
 TEST_F(CudaDeviceTest, CapturedLaunchesRunOnReplayOnly) {
