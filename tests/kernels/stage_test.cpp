@@ -233,6 +233,17 @@ TEST(Stage, ExpertParallelRanksLeaveOtherRanksSlotsOut) {
   }
 }
 
+TEST(Stage, ContractWidths) {
+  for (const Columns columns : {Columns::kInterleaved, Columns::kHalves}) {
+    Case c;
+    c.shape = {2560, 160, 512, 2, 32, 1};
+    c.columns = columns;
+    c.w13 = {{8, 256, 64}, 4};
+    c.w2 = {{64, 128, 32}, 2};
+    RunAndExpect(MakeProblem(c));
+  }
+}
+
 TEST(Stage, NewerChipsArithmetic) {
   Case c = TinyCase();
   c.numerics = Numerics::kSm80Software;
