@@ -104,7 +104,7 @@ TEST_F(BadInputTest, FullDisk) {
 
 TEST_F(BadInputTest, StandardOutputThatIsFull) {
   const std::string command =
-      std::string(VOLTCHECK_BINARY) + " list suites >/dev/full 2>" + Quoted(Path("stderr.txt"));
+      Quoted(VOLTCHECK_BINARY) + " list suites >/dev/full 2>" + Quoted(Path("stderr.txt"));
   const int raw = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(raw), 2);
   EXPECT_NE(ReadText(Path("stderr.txt")).find("standard output"), std::string::npos);
