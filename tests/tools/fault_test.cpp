@@ -156,7 +156,8 @@ TEST_F(FaultTest, AFailurePrintsTheLineThatRepeatsIt) {
   ASSERT_NE(at, std::string::npos) << gate.out;
   const std::string line = gate.out.substr(at + 2, gate.out.find('\n', at) - at - 2);
   EXPECT_NE(line.find("--kernels 'changed.ptx'"), std::string::npos) << line;
-  const std::string command = "cd " + Quoted(folder().string()) + " && " + Quoted(VOLTCHECK_BINARY) +
+  const std::string command = "cd " + Quoted(folder().string()) + " && " +
+                              Quoted(VOLTCHECK_BINARY) +
                               line.substr(std::string("voltcheck").size()) + " >/dev/null";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << command;
 }
