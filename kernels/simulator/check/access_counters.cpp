@@ -10,21 +10,22 @@ std::uint64_t BankConflicts(const std::uint64_t* addresses, std::uint32_t mask,
   const std::uint32_t lanes_at_once = kWarpSize / words_per_lane;
   std::uint64_t extra = 0;
   for (std::uint32_t begin = 0; begin < kWarpSize; begin += lanes_at_once) {
-    std::uint64_t words[kWarpSize];
-    std::size_t count = 0;
-    for (std::uint32_t lane = begin; lane < begin + lanes_at_once; ++lane) {
-      if ((mask >> lane & 1) != 0) {
-        for (std::uint32_t w = 0; w < words_per_lane; ++w) {
-          words[count++] = addresses[lane] / 4 + w;
-        }
-      }
-    }
-    std::sort(words, words + count);
+    // The distinct words of each bank; mostly there is one.
+    std::uint64_t words[kWarpSize][kWarpSize];
     std::uint32_t in_bank[kWarpSize] = {};
     std::uint32_t most = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i == 0 || words[i] != words[i - 1]) {
-        most = std::max(most, ++in_bank[words[i] % kWarpSize]);
+    for (std::uint32_t lane = begin; lane < begin + lanes_at_once; ++lane) {
+      if ((mask >> lane & 1) == 0) {
+        continue;
+      }
+      for (std::uint32_t w = 0; w < words_per_lane; ++w) {
+        const std::uint64_t word = addresses[lane] / 4 + w;
+        std::uint64_t* known = words[word % kWarpSize];
+        std::uint32_t& count = in_bank[word % kWarpSize];
+        if (std::find(known, known + count, word) == known + count) {
+          known[count++] = word;
+          most = std::max(most, count);
+        }
       }
     }
     extra += most > 1 ? most - 1 : 0;

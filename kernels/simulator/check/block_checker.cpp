@@ -17,10 +17,10 @@ std::uint64_t AccessBytes(const MemorySite& site) {
 
 /// The smallest access of the program to shared memory: every access is a multiple of it.
 std::uint32_t SharedGranule(const Program& program) {
-  std::uint32_t granule = 4;
+  std::uint32_t granule = 16;
   for (const MemorySite& site : program.memory) {
     if (site.space == Space::kShared || site.space == Space::kGeneric) {
-      granule = std::min<std::uint32_t>(granule, site.bytes);
+      granule = std::min<std::uint32_t>(granule, std::uint32_t{site.bytes} * site.vector);
     }
   }
   return granule;

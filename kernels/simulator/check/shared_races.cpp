@@ -8,7 +8,10 @@ namespace voltcheck::simulator {
 void SharedRaces::Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_t warps) {
   granule_ = granule;
   warps_ = warps;
-  cells_.assign(static_cast<std::size_t>((bytes + granule - 1) / granule), Cell{});
+  const auto chunks = static_cast<std::size_t>((bytes + kChunkBytes - 1) / kChunkBytes);
+  chunks_.assign(chunks, Cell{});
+  split_.assign(chunks, 0);
+  cells_.resize(chunks * (kChunkBytes / granule));
   clocks_.assign(warps, 1);
   known_.assign(std::size_t{warps} * warps, 0);
   phase_ = 1;
@@ -72,29 +75,47 @@ void SharedRaces::NoteRead(const Access& access, Cell& cell) {
   cell.read_strong = access.strong ? 1 : 0;
 }
 
+std::optional<SharedRaces::Race> SharedRaces::Touch(const Access& access, Cell& cell) {
+  std::optional<Race> race = AgainstWriter(access, cell.plain);
+  if (!race && !access.strong) {
+    race = AgainstWriter(access, cell.strong);
+  }
+  if (!access.write) {
+    NoteRead(access, cell);
+    return race;
+  }
+  if (!race) {
+    race = AgainstReaders(access, cell);
+  }
+  (access.strong ? cell.strong : cell.plain) = {clocks_[access.warp], access.pc,
+                                                access.warp * kWarpSize + access.lane};
+  cell.read_lanes = 0;
+  cell.read_warps = 0;
+  return race;
+}
+
 std::optional<SharedRaces::Race> SharedRaces::OnAccess(const Access& access, std::uint64_t offset,
                                                        std::uint64_t bytes) {
+  const std::uint64_t chunk = offset / kChunkBytes;
+  if (bytes == kChunkBytes && split_[chunk] == 0) {
+    return Touch(access, chunks_[chunk]);
+  }
+  const std::uint64_t per_chunk = kChunkBytes / granule_;
+  Cell* fine = cells_.data() + chunk * per_chunk;
+  if (split_[chunk] == 0) {
+    std::fill(fine, fine + per_chunk, chunks_[chunk]);
+    split_[chunk] = 1;
+  }
   std::optional<Race> race;
-  const std::uint64_t end = (offset + bytes + granule_ - 1) / granule_;
-  for (std::uint64_t c = offset / granule_; c < end; ++c) {
-    Cell& cell = cells_[c];
-    if (!race) {
-      race = AgainstWriter(access, cell.plain);
-    }
-    if (!race && !access.strong) {
-      race = AgainstWriter(access, cell.strong);
-    }
-    if (!access.write) {
-      NoteRead(access, cell);
-      continue;
-    }
-    if (!race) {
-      race = AgainstReaders(access, cell);
-    }
-    (access.strong ? cell.strong : cell.plain) = {clocks_[access.warp], access.pc,
-                                                  access.warp * kWarpSize + access.lane};
-    cell.read_lanes = 0;
-    cell.read_warps = 0;
+  const std::uint64_t first = offset % kChunkBytes / granule_;
+  for (std::uint64_t c = first; c < first + bytes / granule_; ++c) {
+    const std::optional<Race> found = Touch(access, fine[c]);
+    race = race ? race : found;
+  }
+  if (bytes == kChunkBytes && access.write && !access.strong) {
+    chunks_[chunk] =
+        fine[0];  // all cells hold the same now, but for strong writes, which this one ordered
+    split_[chunk] = 0;
   }
   return race;
 }

@@ -16,6 +16,9 @@ namespace voltcheck::simulator {
 /// the other warps' clocks lies before it (a vector clock). Every cell of shared memory remembers
 /// who wrote and read it last, and when. Threads of one warp are ordered by bar.warp.sync and
 /// barriers alone, as on Volta.
+///
+/// A cell stands for 16 bytes as long as they are accessed together, else for the smallest access
+/// of the program.
 class SharedRaces {
  public:
   struct Access {
@@ -32,7 +35,7 @@ class SharedRaces {
     bool same_warp = false;
   };
 
-  /// `granule` (1, 2 or 4 bytes) divides every access of the program.
+  /// `granule` (a power of two up to 16 bytes) divides every access of the program.
   void Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_t warps);
   std::optional<Race> OnAccess(const Access& access, std::uint64_t offset, std::uint64_t bytes);
   /// A barrier that these warps took part in; `whole`: all warps of the block.
@@ -41,6 +44,7 @@ class SharedRaces {
   void OnWarpSync(std::uint32_t warp) { ++clocks_[warp]; }
 
  private:
+  static constexpr std::uint64_t kChunkBytes = 16;
   struct Write {
     std::uint32_t clock = 0;
     std::uint32_t pc = 0;
@@ -49,24 +53,27 @@ class SharedRaces {
   struct Cell {
     Write plain;
     Write strong;
-    std::uint8_t read_strong = 0;
     std::uint32_t read_clock = 0;
     std::uint32_t read_pc = 0;
     std::uint32_t read_lanes = 0;  ///< of the warp that read last
     std::uint32_t read_warps = 0;  ///< all that read since barrier `phase`
     std::uint32_t phase = 0;
     std::uint8_t read_warp = 0;
+    std::uint8_t read_strong = 0;
   };
   bool Ordered(std::uint32_t warp, std::uint32_t other, std::uint32_t clock) const {
     return known_[warp * warps_ + other] >= clock;
   }
+  std::optional<Race> Touch(const Access& access, Cell& cell);
   std::optional<Race> AgainstWriter(const Access& access, const Write& write) const;
   std::optional<Race> AgainstReaders(const Access& access, const Cell& cell) const;
   void NoteRead(const Access& access, Cell& cell);
 
   std::uint32_t granule_ = 4;
   std::uint32_t warps_ = 0;
-  std::vector<Cell> cells_;
+  std::vector<Cell> chunks_;           ///< one per 16 bytes
+  std::vector<std::uint8_t> split_;    ///< by chunk: its fine cells hold the truth
+  std::vector<Cell> cells_;            ///< one per granule
   std::vector<std::uint32_t> clocks_;  ///< by warp
   std::vector<std::uint32_t> known_;   ///< [warp][other]: the other's clock that lies before
   std::uint32_t phase_ = 1;            ///< barriers of the whole block

@@ -4,6 +4,8 @@
 #define HWY_TARGET_INCLUDE "kernels/simulator/exec/half.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
+#include <cstring>
+
 #include "kernels/simulator/exec/half_lanes-inl.h"
 #include "kernels/simulator/exec/lanes-inl.h"
 
@@ -45,15 +47,16 @@ struct HalfFma {
     const auto sum = hn::Add(product, c);
     const auto cc = hn::Sub(sum, product);
     const auto error = hn::Add(hn::Sub(product, hn::Sub(sum, cc)), hn::Sub(c, cc));
+    // Where the error is not zero and the sum even, one step toward the error. Inf and NaN sums
+    // have a NaN error, which compares as zero.
     const auto bits = hn::BitCast(di, sum);
-    const auto even = hn::Eq(hn::And(bits, hn::Set(di, 1)), hn::Zero(di));
-    // Inf and NaN sums have no finite error: the comparison below is false or the step harmless.
-    const auto inexact = hn::And(hn::RebindMask(di, hn::Gt(hn::Abs(error), hn::Zero(d))), even);
-    const auto finite = hn::RebindMask(di, hn::Lt(hn::Abs(sum), hn::Set(d, 3.0e38f)));
-    const auto other_sign = hn::Lt(hn::Xor(hn::BitCast(di, error), bits), hn::Zero(di));
-    const auto step = hn::IfThenElse(other_sign, hn::Set(di, -1), hn::Set(di, 1));
-    const auto odd = hn::Add(bits, step);
-    return hn::BitCast(d, hn::IfThenElse(hn::And(inexact, finite), odd, bits));
+    const auto inexact =
+        hn::RebindMask(di, hn::Or(hn::Lt(error, hn::Zero(d)), hn::Gt(error, hn::Zero(d))));
+    const auto even_bit = hn::AndNot(bits, hn::Set(di, 1));
+    const auto direction =
+        hn::Or(hn::ShiftRight<31>(hn::Xor(hn::BitCast(di, error), bits)), hn::Set(di, 1));
+    const auto step = hn::And(hn::Sub(hn::Zero(di), even_bit), direction);
+    return hn::BitCast(d, hn::Add(bits, hn::IfThenElseZero(inexact, step)));
   }
 };
 template <bool kMin>
@@ -69,6 +72,21 @@ struct HalfMinMax {
   }
 };
 
+/// What .ftz and .sat do to a result before it is narrowed. Tiny is what lies below the smallest
+/// normal half after rounding to 11 bits with no limit to its exponent.
+template <bool kFtz, bool kSat, class D, class V>
+HWY_INLINE V FinishHalf(D d, V r) {
+  if constexpr (kFtz) {
+    const auto is_tiny = hn::Lt(hn::Abs(r), hn::Set(d, 0x1.ffep-15f));
+    r = hn::IfThenElse(is_tiny, hn::And(r, hn::SignBit(d)), r);
+  }
+  if constexpr (kSat) {
+    const auto positive = hn::IfThenElseZero(hn::Gt(r, hn::Zero(d)), r);
+    r = hn::Min(positive, hn::Set(d, 1.0f));
+  }
+  return r;
+}
+
 template <class Op, bool kFtz, bool kSat>
 struct HalfOp {
   using T = std::uint32_t;
@@ -82,20 +100,12 @@ struct HalfOp {
     }
     return bits;
   }
-  /// One half per 32-bit cell, the upper bits zero. For .ftz a result is tiny when it is below the
-  /// smallest normal half after rounding to 11 bits with no limit to its exponent.
+  /// One half per 32-bit cell, the upper bits zero.
   template <class D, class V, class... Rest>
   static HWY_INLINE V Half(D d, V a, Rest... rest) {
     const hn::RebindToFloat<D> df;
     auto r = Op::Apply(df, WidenHalf(d, Decode(d, a)), WidenHalf(d, Decode(d, rest))...);
-    if constexpr (kFtz) {
-      const auto is_tiny = hn::Lt(hn::Abs(r), hn::Set(df, 0x1.ffep-15f));
-      r = hn::IfThenElse(is_tiny, hn::And(r, hn::SignBit(df)), r);
-    }
-    if constexpr (kSat) {
-      const auto positive = hn::IfThenElseZero(hn::Gt(r, hn::Zero(df)), r);
-      r = hn::Min(positive, hn::Set(df, 1.0f));
-    }
+    r = FinishHalf<kFtz, kSat>(df, r);
     return NarrowHalf(d, r);
   }
 };
@@ -107,6 +117,55 @@ struct Scalar16 : HalfOp<Op, kFtz, kSat> {
     return HalfOp<Op, kFtz, kSat>::Half(d, a, rest...);
   }
 };
+#if VOLTCHECK_NATIVE_HALF
+/// f16x2 rows as 64 halves, converted by the machine.
+template <class Op, bool kFtz, bool kSat, bool kFull>
+void PairRows(ExecContext& context, const Instr& instr) {
+  const Tag<float> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> dh;
+  constexpr std::size_t kHalves = 2 * kWarpSize;
+  const auto row = [&](std::size_t op)
+                       HWY_ATTR { return context.Row<const hwy::float16_t>(instr.op[op]); };
+  hwy::float16_t* out = context.Row<hwy::float16_t>(instr.op[0]);
+  HWY_ALIGN hwy::float16_t results[kHalves];
+  const hwy::float16_t* a = row(1);
+  const hwy::float16_t* b = Op::kArity > 1 ? row(2) : a;
+  const hwy::float16_t* c = Op::kArity > 2 ? row(3) : a;
+  const auto load = [&](const hwy::float16_t* from) HWY_ATTR {
+    const auto wide = hn::PromoteTo(d, hn::Load(dh, from));
+    if constexpr (kFtz) {
+      return hn::IfThenElse(hn::Lt(hn::Abs(wide), hn::Set(d, 0x1p-14f)),
+                            hn::And(wide, hn::SignBit(d)), wide);
+    } else {
+      return wide;
+    }
+  };
+  for (std::size_t i = 0; i < kHalves; i += hn::Lanes(d)) {
+    auto r = load(a + i);
+    if constexpr (Op::kArity == 1) {
+      r = Op::Apply(d, r);
+    } else if constexpr (Op::kArity == 2) {
+      r = Op::Apply(d, r, load(b + i));
+    } else {
+      r = Op::Apply(d, r, load(b + i), load(c + i));
+    }
+    r = FinishHalf<kFtz, kSat>(d, r);
+    // The canonical float NaN becomes the canonical half NaN.
+    const hn::RebindToUnsigned<decltype(d)> du;
+    r = hn::IfThenElse(hn::Eq(r, r), r, hn::BitCast(d, hn::Set(du, 0x7fffffffu)));
+    hn::Store(hn::DemoteTo(dh, r), dh, (kFull ? out : results) + i);
+  }
+  if constexpr (!kFull) {
+    std::uint32_t* cells = context.Row<std::uint32_t>(instr.op[0]);
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      std::uint32_t cell;
+      std::memcpy(&cell, &results[2 * lane], sizeof(cell));
+      cells[lane] = (context.mask >> lane & 1) != 0 ? cell : cells[lane];
+    }
+  }
+}
+#endif  // VOLTCHECK_NATIVE_HALF
+
 /// f16x2: two halves in a cell.
 template <class Op, bool kFtz, bool kSat>
 struct Pair16 : HalfOp<Op, kFtz, kSat> {
@@ -141,7 +200,12 @@ void AppendBoth(OpList& list, const std::string& key, const std::string& shape) 
     }
   }
   list.push_back(MapEntry<Scalar16<Op, kFtz, kSat>>(key + ".f16", narrow));
+#if VOLTCHECK_NATIVE_HALF
+  list.push_back(
+      {key + ".f16x2", pair, PairRows<Op, kFtz, kSat, false>, PairRows<Op, kFtz, kSat, true>});
+#else
   list.push_back(MapEntry<Pair16<Op, kFtz, kSat>>(key + ".f16x2", pair));
+#endif
 }
 template <class Op>
 void AppendHalf(OpList& list, const std::string& name, const std::string& shape) {

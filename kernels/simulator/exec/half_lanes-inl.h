@@ -8,12 +8,21 @@
 
 #include <hwy/highway.h>
 
+#undef VOLTCHECK_NATIVE_HALF
+
 #include "kernels/simulator/exec/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace voltcheck::simulator {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// Whether the target converts halves itself; then rows of pairs are read as 64 halves.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#define VOLTCHECK_NATIVE_HALF 1
+#else
+#define VOLTCHECK_NATIVE_HALF 0
+#endif
 
 /// `bits` holds one half per 32-bit cell (upper bits zero). Exact; subnormals kept.
 template <class D, class V = hn::Vec<D>>

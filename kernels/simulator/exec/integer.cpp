@@ -176,6 +176,34 @@ void Lop3(ExecContext& context, const Instr& instr) {
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// prmt with a constant selector and no sign replication. The low half of Instr::imm says for each
+/// byte of a word which byte of a it takes (0x80: none), the high half the same for b.
+template <bool kFull>
+void PermuteConstant(ExecContext& context, const Instr& instr) {
+  using T = std::uint32_t;
+  const Tag<T> d;
+  const hn::Repartition<std::uint8_t, decltype(d)> d8;
+  HWY_ALIGN static constexpr T kWordOffsets[4] = {0, 0x04040404, 0x08080808, 0x0c0c0c0c};
+  const auto offsets = hn::LoadDup128(d, kWordOffsets);
+  const auto table = [&](std::uint64_t bytes) HWY_ATTR {
+    return hn::BitCast(d8, hn::Add(hn::Set(d, static_cast<T>(bytes)), offsets));
+  };
+  const auto from_a = table(static_cast<std::uint64_t>(instr.imm));
+  const auto from_b = table(static_cast<std::uint64_t>(instr.imm) >> 32);
+  T* out = context.Row<T>(instr.op[0]);
+  const T* a = context.Row<const T>(instr.op[1]);
+  const T* b = context.Row<const T>(instr.op[2]);
+  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
+    const auto va = hn::BitCast(d8, hn::Load(d, a + i));
+    const auto vb = hn::BitCast(d8, hn::Load(d, b + i));
+    const auto bytes =
+        hn::Or(hn::TableLookupBytesOr0(va, from_a), hn::TableLookupBytesOr0(vb, from_b));
+    StoreLanes<kFull>(d, hn::BitCast(d, bytes), context.mask, i, out);
+  }
+}
+#endif  // HWY_TARGET != HWY_SCALAR
+
 OpList IntegerOps() {
   OpList list;
   for (const char* type : {"s32", "u32"}) {
@@ -204,6 +232,9 @@ OpList IntegerOps() {
   list.push_back(MapEntry<Negate>("neg.s32", "w=w"));
   list.push_back(MapEntry<Absolute>("abs.s32", "w=w"));
   list.push_back({"lop3.b32", "w=wwwi", Lop3<false>, Lop3<true>});
+#if HWY_TARGET != HWY_SCALAR
+  list.push_back({"@prmt.constant", "", PermuteConstant<false>, PermuteConstant<true>});
+#endif
   return list;
 }
 

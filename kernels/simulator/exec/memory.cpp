@@ -18,37 +18,61 @@ namespace HWY_NAMESPACE {
 /// Checks the lanes' addresses against one window whose host memory begins at `host`, `stride`
 /// bytes apart from lane to lane (local memory). False when a lane misses or is misaligned.
 /// Inactive lanes take the address of the first active one.
-template <bool kFull, typename Address>
-HWY_INLINE bool ResolveWindow(std::uint32_t mask, const Address* row, Address bias,
-                              std::uint64_t window_bytes, std::uint64_t access, std::byte* host,
+template <bool kFull>
+HWY_INLINE bool ResolveWide(std::uint32_t mask, const std::uint64_t* row, std::uint64_t bias,
+                            std::uint64_t limit, std::uint64_t access, std::uintptr_t host,
+                            std::uint64_t stride, LanePointers& pointers) {
+  const Tag<std::uint64_t> d;
+  const std::uint32_t first = mask == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(mask));
+  const auto substitute = hn::Set(d, row[first]);
+  auto outside = hn::Zero(d);
+  auto low_bits = hn::Zero(d);
+  auto* out = reinterpret_cast<std::uint64_t*>(pointers.host);
+  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
+    auto address = hn::Load(d, row + i);
+    if constexpr (!kFull) {
+      address = hn::IfThenElse(LaneMask(d, mask, i), address, substitute);
+    }
+    const auto offset = hn::Add(address, hn::Set(d, bias));
+    outside = hn::Or(outside, hn::Or(offset, hn::Sub(hn::Set(d, limit), offset)));
+    low_bits = hn::Or(low_bits, offset);
+    hn::Store(hn::Add(hn::Set(d, host), offset), d, out + i);
+  }
+  if (stride != 0) {
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      out[lane] += stride * lane;
+    }
+  }
+  const auto bad = hn::Or(hn::ShiftRight<63>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
+  return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
+}
+/// The same for 32-bit addresses, of shared memory mostly; windows are below 2 GiB.
+template <bool kFull>
+HWY_INLINE bool ResolveNarrow(std::uint32_t mask, const std::uint32_t* row, std::uint32_t bias,
+                              std::uint32_t limit, std::uint32_t access, std::uintptr_t host,
                               std::uint64_t stride, LanePointers& pointers) {
-  if (window_bytes < access) {
-    return false;
-  }
-  const std::uint64_t limit = window_bytes - access;
-  std::uint64_t outside = 0;
-  std::uint64_t offsets_or = 0;
-  const auto base = reinterpret_cast<std::uintptr_t>(host);
-  alignas(64) std::uintptr_t result[kWarpSize];
-  if constexpr (kFull) {
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      const std::uint64_t offset = static_cast<Address>(row[lane] + bias);
-      outside |= offset | (limit - offset);
-      offsets_or |= offset;
-      result[lane] = base + offset + stride * lane;
+  const Tag<std::uint32_t> d;
+  const std::uint32_t first = mask == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(mask));
+  const auto substitute = hn::Set(d, row[first]);
+  auto outside = hn::Zero(d);
+  auto low_bits = hn::Zero(d);
+  alignas(64) std::uint32_t offsets[kWarpSize];
+  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
+    auto address = hn::Load(d, row + i);
+    if constexpr (!kFull) {
+      address = hn::IfThenElse(LaneMask(d, mask, i), address, substitute);
     }
-  } else {
-    const std::uint32_t first = mask == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(mask));
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      const Address address = (mask >> lane & 1) != 0 ? row[lane] : row[first];
-      const std::uint64_t offset = static_cast<Address>(address + bias);
-      outside |= offset | (limit - offset);
-      offsets_or |= offset;
-      result[lane] = base + offset + stride * lane;
-    }
+    const auto offset = hn::Add(address, hn::Set(d, bias));
+    outside = hn::Or(outside, hn::Or(offset, hn::Sub(hn::Set(d, limit), offset)));
+    low_bits = hn::Or(low_bits, offset);
+    hn::Store(offset, d, offsets + i);
   }
-  std::memcpy(pointers.host, result, sizeof(result));
-  return static_cast<std::int64_t>(outside) >= 0 && (offsets_or & (access - 1)) == 0;
+  auto* out = reinterpret_cast<std::uint64_t*>(pointers.host);
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    out[lane] = host + offsets[lane] + stride * lane;
+  }
+  const auto bad = hn::Or(hn::ShiftRight<31>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
+  return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
 }
 
 template <bool kFull>
@@ -81,15 +105,22 @@ HWY_INLINE bool ResolveFast(const ExecContext& context, const Instr& instr, cons
       window = {allocation->host, allocation->bytes};
     }
   }
-  const std::uint64_t bias = static_cast<std::uint64_t>(instr.imm) - base;
-  if (site.wide_address) {
-    return ResolveWindow<kFull, std::uint64_t>(context.mask,
-                                               context.Row<const std::uint64_t>(address), bias,
-                                               window.bytes, access, window.host, stride, pointers);
+  if (window.bytes < access) {
+    return false;
   }
-  return ResolveWindow<kFull, std::uint32_t>(
-      context.mask, context.Row<const std::uint32_t>(address), static_cast<std::uint32_t>(bias),
-      window.bytes, access, window.host, stride, pointers);
+  const std::uint64_t bias = static_cast<std::uint64_t>(instr.imm) - base;
+  const std::uint64_t limit = window.bytes - access;
+  const auto host = reinterpret_cast<std::uintptr_t>(window.host);
+  if (site.wide_address) {
+    return ResolveWide<kFull>(context.mask, context.Row<const std::uint64_t>(address), bias, limit,
+                              access, host, stride, pointers);
+  }
+  if (limit >> 31 != 0 || base != 0) {
+    return false;
+  }
+  return ResolveNarrow<kFull>(context.mask, context.Row<const std::uint32_t>(address),
+                              static_cast<std::uint32_t>(bias), static_cast<std::uint32_t>(limit),
+                              static_cast<std::uint32_t>(access), host, stride, pointers);
 }
 
 template <bool kFull>
@@ -180,7 +211,46 @@ HWY_INLINE void GatherQuads(const LanePointers& pointers, std::uint32_t* const* 
     store(hn::InterleaveUpper(d64, as64(high01), as64(high23)), rows[3]);
   }
 }
+
+/// The reverse: four rows to 16 bytes per lane.
+HWY_INLINE void ScatterQuads(const LanePointers& pointers, const std::uint32_t* const* rows) {
+  const hn::FixedTag<std::uint32_t, 4> d;
+  const hn::Repartition<std::uint64_t, decltype(d)> d64;
+  for (std::size_t lane = 0; lane < kWarpSize; lane += 4) {
+    const auto r0 = hn::Load(d, rows[0] + lane);
+    const auto r1 = hn::Load(d, rows[1] + lane);
+    const auto r2 = hn::Load(d, rows[2] + lane);
+    const auto r3 = hn::Load(d, rows[3] + lane);
+    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
+    const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
+    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
+    const auto store = [&](auto x, std::size_t i) HWY_ATTR {
+      hn::StoreU(hn::BitCast(d, x), d, reinterpret_cast<std::uint32_t*>(pointers.host[lane + i]));
+    };
+    store(hn::InterleaveLower(d64, low01, low23), 0);
+    store(hn::InterleaveUpper(d64, low01, low23), 1);
+    store(hn::InterleaveLower(d64, high01, high23), 2);
+    store(hn::InterleaveUpper(d64, high01, high23), 3);
+  }
+}
 #endif  // HWY_TARGET != HWY_SCALAR
+
+/// Two 32-bit elements per lane.
+HWY_INLINE void GatherPairs(const LanePointers& pointers, std::uint32_t* low, std::uint32_t* high) {
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    const auto both = ReadRaw<std::uint64_t>(pointers.host[lane]);
+    low[lane] = static_cast<std::uint32_t>(both);
+    high[lane] = static_cast<std::uint32_t>(both >> 32);
+  }
+}
+HWY_INLINE void ScatterPairs(const LanePointers& pointers, const std::uint32_t* low,
+                             const std::uint32_t* high) {
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    const std::uint64_t both = low[lane] | std::uint64_t{high[lane]} << 32;
+    std::memcpy(pointers.host[lane], &both, sizeof(both));
+  }
+}
 
 template <bool kFull>
 void Load(ExecContext& context, const Instr& instr) {
@@ -202,6 +272,11 @@ void Load(ExecContext& context, const Instr& instr) {
   if (kFull && site.bytes == 4) {
     if (site.vector == 1 && AreContiguous(pointers, 4)) {
       std::memcpy(context.Row<std::uint32_t>(instr.op[0]), pointers.host[0], kWarpSize * 4);
+      return;
+    }
+    if (site.vector == 2) {
+      GatherPairs(pointers, context.Row<std::uint32_t>(instr.op[0]),
+                  context.Row<std::uint32_t>(instr.op[1]));
       return;
     }
 #if HWY_TARGET != HWY_SCALAR
@@ -267,6 +342,23 @@ void Store(ExecContext& context, const Instr& instr) {
     std::memcpy(pointers.host[0], context.Row<std::byte>(instr.op[1]),
                 std::size_t{kWarpSize} * site.bytes);
     return;
+  }
+  if (kFull && site.bytes == 4 && site.register_bits == 32) {
+    if (site.vector == 2) {
+      ScatterPairs(pointers, context.Row<const std::uint32_t>(instr.op[1]),
+                   context.Row<const std::uint32_t>(instr.op[2]));
+      return;
+    }
+#if HWY_TARGET != HWY_SCALAR
+    if (site.vector == 4) {
+      const std::uint32_t* rows[4];
+      for (std::uint32_t v = 0; v < 4; ++v) {
+        rows[v] = context.Row<const std::uint32_t>(instr.op[1 + v]);
+      }
+      ScatterQuads(pointers, rows);
+      return;
+    }
+#endif  // HWY_TARGET != HWY_SCALAR
   }
   for (std::uint32_t v = 0; v < site.vector; ++v) {
     const std::uint64_t offset = std::uint64_t{v} * site.bytes;

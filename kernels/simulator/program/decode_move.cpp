@@ -137,6 +137,31 @@ void DecodeCvta(FunctionLowering& lowering) {
   }
 }
 
+void DecodePermute(FunctionLowering& lowering) {
+  // Selectors are constants nearly always; then the byte moves are known now.
+  constexpr std::uint64_t kSignBits = 0x8888;
+  const OpEntry* constant = OpRegistry::Get().Find("@prmt.constant");
+  const bool plain = lowering.instruction().modifiers.size() == 1 && lowering.Has("b32") &&
+                     lowering.operand_count() == 4 &&
+                     lowering.operand(3).kind == Kind::kImmediate &&
+                     (lowering.operand(3).bits & kSignBits) == 0;
+  if (!plain || constant == nullptr) {
+    lowering.EmitByTable(lowering.instruction().Mnemonic());
+    return;
+  }
+  std::uint64_t moves = 0;
+  for (unsigned byte = 0; byte < 4; ++byte) {
+    const std::uint64_t from = lowering.operand(3).bits >> (4 * byte) & 7;
+    const std::uint64_t a = from < 4 ? from : 0x80;
+    const std::uint64_t b = from < 4 ? 0x80 : from - 4;
+    moves |= (a | b << 32) << (8 * byte);
+  }
+  const Ref a = lowering.Source(lowering.operand(1), 'w');
+  const Ref b = lowering.Source(lowering.operand(2), 'w');
+  const Ref destination = lowering.Destination(lowering.operand(0), 'w');
+  lowering.Emit(*constant, {destination}, {a, b}).imm = static_cast<std::int64_t>(moves);
+}
+
 void DecodeIsspacep(FunctionLowering& lowering) {
   lowering.ExpectOperands(2, 2);
   const Space space = WindowSpace(lowering);

@@ -10,6 +10,7 @@ void DecodeMov(FunctionLowering& lowering);
 void DecodeCvta(FunctionLowering& lowering);
 void DecodeIsspacep(FunctionLowering& lowering);
 void DecodeConvert(FunctionLowering& lowering);
+void DecodePermute(FunctionLowering& lowering);
 void DecodeSetp(FunctionLowering& lowering);
 void DecodeSet(FunctionLowering& lowering);
 void DecodeSelp(FunctionLowering& lowering);
