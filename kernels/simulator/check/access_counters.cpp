@@ -4,6 +4,17 @@
 
 namespace voltcheck::simulator {
 
+bool AreConsecutive(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
+  if (mask != kFullMask || addresses[kWarpSize - 1] != addresses[0] + (kWarpSize - 1) * bytes) {
+    return false;
+  }
+  std::uint64_t difference = 0;
+  for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
+    difference |= addresses[lane] ^ (addresses[0] + std::uint64_t{lane} * bytes);
+  }
+  return difference == 0;
+}
+
 std::uint64_t BankConflicts(const std::uint64_t* addresses, std::uint32_t mask,
                             std::uint32_t bytes) {
   const std::uint32_t words_per_lane = std::max<std::uint32_t>(bytes / 4, 1);

@@ -59,36 +59,50 @@ void BlockChecker::Start(const LaunchState& launch, std::uint64_t block, Finding
 void BlockChecker::OnAccess(ExecContext& context, const Instr& instr, const MemorySite& site,
                             Space space, const std::uint64_t* addresses, const LanePointers&) {
   const Checks& checks = launch_->options.checks;
+  const auto bytes = static_cast<std::uint32_t>(AccessBytes(site));
+  const bool consecutive = AreConsecutive(addresses, context.mask, bytes);
   switch (space) {
     case Space::kGlobal:
       if (checks.counters) {
-        global_sectors_ += Sectors(addresses, context.mask);
+        global_sectors_ += consecutive
+                               ? (addresses[0] + kWarpSize * bytes - 1) / 32 - addresses[0] / 32 + 1
+                               : Sectors(addresses, context.mask);
       }
-      CheckGlobal(context, instr, site, addresses);
+      CheckGlobal(context, instr, site, addresses, consecutive);
       break;
     case Space::kShared:
-      if (checks.counters) {
-        bank_conflicts_ +=
-            BankConflicts(addresses, context.mask, static_cast<std::uint32_t>(AccessBytes(site)));
+      if (checks.counters && !consecutive) {  // those have none
+        bank_conflicts_ += BankConflicts(addresses, context.mask, bytes);
       }
-      CheckShared(context, instr, site, addresses);
+      CheckShared(context, instr, site, addresses, consecutive);
       break;
     default:
       CheckLocal(context, instr, site, addresses);
       return;
   }
-  if (checks.shared_races && site.write && !site.atomic) {
+  if (checks.shared_races && site.write && !site.atomic && !consecutive) {
     CheckOverlap(context, instr, site, addresses);
   }
 }
 
 void BlockChecker::CheckGlobal(ExecContext& context, const Instr& instr, const MemorySite& site,
-                               const std::uint64_t* addresses) {
+                               const std::uint64_t* addresses, bool consecutive) {
   if (!launch_->options.checks.uninitialised) {
     return;
   }
   const std::uint64_t bytes = AccessBytes(site);
-  const Allocation* allocation = nullptr;
+  const Allocation* allocation = context.site_cache[instr.aux];
+  if (consecutive && allocation != nullptr && allocation->written != nullptr &&
+      addresses[0] - allocation->base < allocation->bytes && !site.atomic) {
+    const std::uint64_t offset = addresses[0] - allocation->base;  // one piece, in one allocation
+    if (site.write) {
+      allocation->written->Add(offset, kWarpSize * bytes);
+      return;
+    }
+    if (allocation->written->HasAll(offset, kWarpSize * bytes)) {
+      return;
+    }
+  }
   ForLanes(context.mask, [&](std::uint32_t lane) {
     const std::uint64_t address = addresses[lane];
     if (allocation == nullptr || address - allocation->base >= allocation->bytes) {
@@ -115,9 +129,12 @@ void BlockChecker::CheckGlobal(ExecContext& context, const Instr& instr, const M
 }
 
 void BlockChecker::CheckShared(ExecContext& context, const Instr& instr, const MemorySite& site,
-                               const std::uint64_t* addresses) {
+                               const std::uint64_t* addresses, bool consecutive) {
   const std::uint64_t bytes = AccessBytes(site);
-  if (launch_->options.checks.uninitialised) {
+  if (!launch_->options.checks.uninitialised) {
+  } else if (consecutive && site.write && !site.atomic) {
+    shared_written_.Add(addresses[0], kWarpSize * bytes);
+  } else if (!consecutive || !shared_written_.HasAll(addresses[0], kWarpSize * bytes)) {
     ForLanes(context.mask, [&](std::uint32_t lane) {
       const std::uint64_t offset = addresses[lane];
       if ((!site.write || site.atomic) && !shared_written_.HasAll(offset, bytes)) {
@@ -134,12 +151,12 @@ void BlockChecker::CheckShared(ExecContext& context, const Instr& instr, const M
     });
   }
   if (launch_->options.checks.shared_races) {
-    CheckRaces(context, instr, site, addresses);
+    CheckRaces(context, instr, site, addresses, consecutive);
   }
 }
 
 void BlockChecker::CheckRaces(ExecContext& context, const Instr& instr, const MemorySite& site,
-                              const std::uint64_t* addresses) {
+                              const std::uint64_t* addresses, bool consecutive) {
   SharedRaces::Access access;
   access.warp = context.warp;
   access.pc = context.PcOf(instr);
@@ -147,7 +164,7 @@ void BlockChecker::CheckRaces(ExecContext& context, const Instr& instr, const Me
   access.strong = site.ordered;
   // Lanes of one instruction that write the same bytes are CheckOverlap's business.
   std::uint32_t seen_by_other_lane = 0;
-  if (site.write && !site.atomic) {
+  if (site.write && !site.atomic && !consecutive) {
     ForLanes(context.mask, [&](std::uint32_t lane) {
       for (std::uint32_t other = 0; other < lane; ++other) {
         if ((context.mask >> other & 1) != 0 && addresses[other] == addresses[lane]) {

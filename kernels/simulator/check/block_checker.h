@@ -37,13 +37,13 @@ class BlockChecker final : public AccessObserver {
 
  private:
   void CheckGlobal(ExecContext& context, const Instr& instr, const MemorySite& site,
-                   const std::uint64_t* addresses);
+                   const std::uint64_t* addresses, bool consecutive);
   void CheckShared(ExecContext& context, const Instr& instr, const MemorySite& site,
-                   const std::uint64_t* addresses);
+                   const std::uint64_t* addresses, bool consecutive);
   void CheckLocal(ExecContext& context, const Instr& instr, const MemorySite& site,
                   const std::uint64_t* addresses);
   void CheckRaces(ExecContext& context, const Instr& instr, const MemorySite& site,
-                  const std::uint64_t* addresses);
+                  const std::uint64_t* addresses, bool consecutive);
   void CheckOverlap(ExecContext& context, const Instr& instr, const MemorySite& site,
                     const std::uint64_t* addresses);
   ByteSet& LocalSet(const ExecContext& context);
@@ -65,6 +65,8 @@ class BlockChecker final : public AccessObserver {
   std::uint64_t global_sectors_ = 0;
 };
 
+/// Whether all 32 lanes are active and their accesses lie side by side in ascending order.
+bool AreConsecutive(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
 /// Extra cycles of one shared-memory request: 32 banks of 4 bytes; lanes are served 32, 16 or 8 at
 /// a time for 4, 8 and 16 bytes each, and different words in one bank take a cycle each.
 std::uint64_t BankConflicts(const std::uint64_t* addresses, std::uint32_t mask,

@@ -20,7 +20,7 @@ void SharedRaces::Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_
 
 std::optional<SharedRaces::Race> SharedRaces::AgainstWriter(const Access& access,
                                                             const Write& write) const {
-  if (write.thread == kNone || write.thread == access.warp * kWarpSize + access.lane) {
+  if (write.phase != phase_ || write.thread == access.warp * kWarpSize + access.lane) {
     return std::nullopt;
   }
   const std::uint32_t warp = write.thread / kWarpSize;
@@ -88,7 +88,7 @@ std::optional<SharedRaces::Race> SharedRaces::Touch(const Access& access, Cell& 
     race = AgainstReaders(access, cell);
   }
   (access.strong ? cell.strong : cell.plain) = {clocks_[access.warp], access.pc,
-                                                access.warp * kWarpSize + access.lane};
+                                                access.warp * kWarpSize + access.lane, phase_};
   cell.read_lanes = 0;
   cell.read_warps = 0;
   return race;

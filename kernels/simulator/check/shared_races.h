@@ -49,6 +49,7 @@ class SharedRaces {
     std::uint32_t clock = 0;
     std::uint32_t pc = 0;
     std::uint32_t thread = kNone;
+    std::uint32_t phase = 0;  ///< barriers of the whole block before it
   };
   struct Cell {
     Write plain;

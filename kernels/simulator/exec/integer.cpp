@@ -73,6 +73,14 @@ struct Not {
     return hn::Not(a);
   }
 };
+struct Copy {
+  using T = std::uint32_t;
+  static constexpr int kArity = 1;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a) {
+    return a;
+  }
+};
 struct Not16 {
   using T = std::uint32_t;
   static constexpr int kArity = 1;
@@ -213,6 +221,8 @@ OpList IntegerOps() {
     list.push_back(MapEntry<MulLow>("mul.lo." + t, "w=ww"));
     list.push_back(MapEntry<MadLow>("mad.lo." + t, "w=www"));
   }
+  list.push_back(MapEntry<Copy>("@mov.32", ""));
+  list.push_back(MapEntry<Copy>("cvt.f32.f32", "w=w"));  // NaN and all
   list.push_back(MapEntry<And>("and.b32", "w=ww"));
   list.push_back(MapEntry<Or>("or.b32", "w=ww"));
   list.push_back(MapEntry<Xor>("xor.b32", "w=ww"));

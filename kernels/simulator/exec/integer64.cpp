@@ -57,6 +57,14 @@ struct Not64 {
     return hn::Not(a);
   }
 };
+struct Copy64 {
+  using T = std::uint64_t;
+  static constexpr int kArity = 1;
+  template <class D, class V>
+  static HWY_INLINE V Run(D, V a) {
+    return a;
+  }
+};
 struct Negate64 {
   using T = std::int64_t;
   static constexpr int kArity = 1;
@@ -179,6 +187,7 @@ OpList Integer64Ops() {
     list.push_back({"mul.lo." + t, "x=xx", MulLow64<false>, MulLow64<true>});
     list.push_back({"mad.lo." + t, "x=xxx", MadLow64<false>, MadLow64<true>});
   }
+  list.push_back(MapEntry<Copy64>("@mov.64", ""));
   list.push_back(MapEntry<And64>("and.b64", "x=xx"));
   list.push_back(MapEntry<Or64>("or.b64", "x=xx"));
   list.push_back(MapEntry<Xor64>("xor.b64", "x=xx"));

@@ -15,6 +15,15 @@ HWY_BEFORE_NAMESPACE();
 namespace voltcheck::simulator {
 namespace HWY_NAMESPACE {
 
+/// Local memory: each lane has its own.
+HWY_INLINE void AddStride(std::uint64_t stride, std::uint64_t* pointers) {
+  if (stride != 0) {
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      pointers[lane] += stride * lane;
+    }
+  }
+}
+
 /// Checks the lanes' addresses against one window whose host memory begins at `host`, `stride`
 /// bytes apart from lane to lane (local memory). False when a lane misses or is misaligned.
 /// Inactive lanes take the address of the first active one.
@@ -38,11 +47,7 @@ HWY_INLINE bool ResolveWide(std::uint32_t mask, const std::uint64_t* row, std::u
     low_bits = hn::Or(low_bits, offset);
     hn::Store(hn::Add(hn::Set(d, host), offset), d, out + i);
   }
-  if (stride != 0) {
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      out[lane] += stride * lane;
-    }
-  }
+  AddStride(stride, out);
   const auto bad = hn::Or(hn::ShiftRight<63>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
   return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
 }
@@ -69,8 +74,9 @@ HWY_INLINE bool ResolveNarrow(std::uint32_t mask, const std::uint32_t* row, std:
   }
   auto* out = reinterpret_cast<std::uint64_t*>(pointers.host);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    out[lane] = host + offsets[lane] + stride * lane;
+    out[lane] = host + offsets[lane];
   }
+  AddStride(stride, out);
   const auto bad = hn::Or(hn::ShiftRight<31>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
   return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
 }

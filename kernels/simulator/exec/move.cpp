@@ -1,25 +1,10 @@
-// mov, packing and unpacking, predicate logic, clocks, isspacep, activemask, fences.
-#include <cstring>
-
+// Packing and unpacking, predicate logic, clocks, isspacep, activemask, fences.
 #include "kernels/simulator/exec/observer.h"
 #include "kernels/simulator/exec/scalar.h"
 #include "kernels/simulator/program/rows.h"
 
 namespace voltcheck::simulator {
 namespace {
-
-template <typename T>
-void MoveAny(ExecContext& context, const Instr& instr) {
-  T* out = context.Row<T>(instr.op[0]);
-  const T* in = context.Row<const T>(instr.op[1]);
-  for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    out[lane] = (context.mask >> lane & 1) != 0 ? in[lane] : out[lane];
-  }
-}
-template <typename T>
-void MoveFull(ExecContext& context, const Instr& instr) {
-  std::memmove(context.Row<T>(instr.op[0]), context.Row<T>(instr.op[1]), kWarpSize * sizeof(T));
-}
 
 /// Predicate logic: op[0] = f(op[1], op[2]) on whole masks.
 template <typename F>
@@ -131,17 +116,9 @@ void Fence(ExecContext& context, const Instr& instr) {
   }
 }
 
-template <typename T>
-OpEntry MoveEntry(std::string key) {
-  return {std::move(key), sizeof(T) == 8 ? "x=x" : "w=w", MoveAny<T>, MoveFull<T>};
-}
-
 }  // namespace
 
 void AppendMoveOps(OpList& list) {
-  list.push_back(MoveEntry<std::uint32_t>("@mov.32"));
-  list.push_back(MoveEntry<std::uint64_t>("@mov.64"));
-  list.push_back(MoveEntry<std::uint32_t>("cvt.f32.f32"));  // NaN and all
   list.push_back(PredicateEntry<PredicateMove>("@mov.pred", "p=p"));
   list.push_back(PredicateEntry<PredicateNot>("not.pred", "p=p"));
   list.push_back(PredicateEntry<PredicateAnd>("and.pred", "p=pp"));

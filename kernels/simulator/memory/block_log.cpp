@@ -12,33 +12,52 @@ namespace {
 
 constexpr std::uint64_t kChunkBytes = 64 * 1024;
 
-void SortAndMerge(std::vector<BlockLog::Range>& ranges) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const auto& a, const auto& b) { return a.begin < b.begin; });
-  std::size_t kept = 0;
-  for (const BlockLog::Range& range : ranges) {
-    if (kept != 0 && range.begin <= ranges[kept - 1].end) {
-      ranges[kept - 1].end = std::max(ranges[kept - 1].end, range.end);
-    } else {
-      ranges[kept++] = range;
-    }
-  }
-  ranges.resize(kept);
-}
-
-struct OwnedRange {
-  BlockLog::Range range;
+/// One block's part of a chunk.
+struct OwnedChunk {
+  const TouchedBytes::Chunk* chunk;
   std::size_t block;
 };
 
-bool ReadsWhatOthersWrote(const std::vector<BlockLog::Range>& reads, std::size_t block,
-                          const std::vector<OwnedRange>& writes) {
-  for (const BlockLog::Range& read : reads) {
-    auto write = std::upper_bound(
-        writes.begin(), writes.end(), read.begin,
-        [](std::uintptr_t begin, const OwnedRange& w) { return begin < w.range.end; });
-    for (; write != writes.end() && write->range.begin < read.end; ++write) {
-      if (write->block != block) {
+/// The chunks that any block wrote, by address and block.
+std::vector<OwnedChunk> WrittenChunks(const std::vector<BlockLog>& logs) {
+  std::vector<OwnedChunk> written;
+  for (std::size_t b = 0; b < logs.size(); ++b) {
+    for (const TouchedBytes::Chunk& chunk : logs[b].writes().chunks()) {
+      written.push_back({&chunk, b});
+    }
+  }
+  std::sort(written.begin(), written.end(), [](const OwnedChunk& a, const OwnedChunk& b) {
+    return a.chunk->number != b.chunk->number ? a.chunk->number < b.chunk->number
+                                              : a.block < b.block;
+  });
+  return written;
+}
+
+bool TwoBlocksWrote(const std::vector<OwnedChunk>& written) {
+  for (std::size_t i = 0; i < written.size();) {
+    TouchedBytes::Bits seen{};
+    const std::uintptr_t number = written[i].chunk->number;
+    for (; i < written.size() && written[i].chunk->number == number; ++i) {
+      const TouchedBytes::Bits& bits = written[i].chunk->bits;
+      if (Meet(seen, bits)) {
+        return true;
+      }
+      for (std::size_t w = 0; w < seen.size(); ++w) {
+        seen[w] |= bits[w];
+      }
+    }
+  }
+  return false;
+}
+
+bool ReadsWhatOthersWrote(const TouchedBytes& reads, std::size_t block,
+                          const std::vector<OwnedChunk>& written) {
+  for (const TouchedBytes::Chunk& read : reads.chunks()) {
+    auto write = std::lower_bound(
+        written.begin(), written.end(), read.number,
+        [](const OwnedChunk& w, std::uintptr_t number) { return w.chunk->number < number; });
+    for (; write != written.end() && write->chunk->number == read.number; ++write) {
+      if (write->block != block && Meet(read.bits, write->chunk->bits)) {
         return true;
       }
     }
@@ -129,16 +148,13 @@ Allocation* BatchMemory::FindByHost(const std::byte* host) const {
   return nullptr;
 }
 
-void BlockLog::Add(Allocation& allocation, Range range, bool write) {
+void BlockLog::Add(Allocation& allocation, std::uintptr_t begin, std::uintptr_t end, bool write) {
   if (write) {
-    memory_->Save(allocation, range.begin - reinterpret_cast<std::uintptr_t>(allocation.host),
-                  range.end - range.begin);
-  }
-  std::vector<Range>& ranges = write ? writes_ : reads_;
-  if (!ranges.empty() && ranges.back().begin <= range.begin && range.begin <= ranges.back().end) {
-    ranges.back().end = std::max(ranges.back().end, range.end);
+    memory_->Save(allocation, begin - reinterpret_cast<std::uintptr_t>(allocation.host),
+                  end - begin);
+    writes_.Add(begin, end);
   } else {
-    ranges.push_back(range);
+    reads_.Add(begin, end);
   }
 }
 
@@ -146,11 +162,12 @@ void BlockLog::OnAccess(const ExecContext& context, Allocation* cached, const Me
                         const LanePointers& pointers) {
   const std::uint64_t bytes = std::uint64_t{site.bytes} * site.vector;
   Allocation* allocation = cached;
-  Range run;
+  std::uintptr_t begin = 0;  // of lanes whose bytes lie side by side
+  std::uintptr_t end = 0;
   const auto flush = [&] {
-    if (run.end != 0) {
-      Add(*allocation, run, site.write);
-      run = Range{};
+    if (end != 0) {
+      Add(*allocation, begin, end, site.write);
+      end = 0;
     }
   };
   for (std::uint32_t bits = context.mask; bits != 0; bits &= bits - 1) {
@@ -165,13 +182,12 @@ void BlockLog::OnAccess(const ExecContext& context, Allocation* cached, const Me
         continue;  // shared or local memory behind a generic address
       }
     }
-    const auto begin = reinterpret_cast<std::uintptr_t>(host);
-    if (run.end != 0 && run.begin <= begin && begin <= run.end) {
-      run.end = std::max(run.end, begin + bytes);
-    } else {
+    const auto at = reinterpret_cast<std::uintptr_t>(host);
+    if (at != end) {
       flush();
-      run = {begin, begin + bytes};
+      begin = at;
     }
+    end = at + bytes;
   }
   flush();
 }
@@ -183,7 +199,7 @@ void BlockLog::NoteRead(Allocation* allocation) {
   }
 }
 
-Overlap FindOverlap(std::vector<BlockLog>& logs, const BatchMemory& memory) {
+Overlap FindOverlap(const std::vector<BlockLog>& logs, const BatchMemory& memory) {
   bool mixed = false;
   for (const BlockLog& log : logs) {
     for (const auto& undo : memory.written()) {
@@ -194,27 +210,13 @@ Overlap FindOverlap(std::vector<BlockLog>& logs, const BatchMemory& memory) {
   if (mixed && !logs.front().logs_reads()) {
     return Overlap::kUnknown;
   }
-  std::vector<OwnedRange> writes;
-  for (std::size_t b = 0; b < logs.size(); ++b) {
-    SortAndMerge(logs[b].writes());
-    for (const BlockLog::Range& range : logs[b].writes()) {
-      writes.push_back({range, b});
-    }
+  const std::vector<OwnedChunk> written = WrittenChunks(logs);
+  if (TwoBlocksWrote(written)) {
+    return Overlap::kConflict;
   }
-  std::sort(writes.begin(), writes.end(), [](const OwnedRange& a, const OwnedRange& b) {
-    return a.range.begin != b.range.begin ? a.range.begin < b.range.begin : a.block < b.block;
-  });
-  for (std::size_t i = 1; i < writes.size(); ++i) {
-    if (writes[i].range.begin < writes[i - 1].range.end) {
+  for (std::size_t b = 0; mixed && b < logs.size(); ++b) {
+    if (ReadsWhatOthersWrote(logs[b].reads(), b, written)) {
       return Overlap::kConflict;
-    }
-  }
-  if (mixed) {
-    for (std::size_t b = 0; b < logs.size(); ++b) {
-      SortAndMerge(logs[b].reads());
-      if (ReadsWhatOthersWrote(logs[b].reads(), b, writes)) {
-        return Overlap::kConflict;
-      }
     }
   }
   return Overlap::kApart;

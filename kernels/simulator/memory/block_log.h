@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/simulator/exec/observer.h"
+#include "kernels/simulator/memory/touched_bytes.h"
 
 namespace voltcheck::simulator {
 
@@ -57,13 +58,9 @@ class BatchMemory {
   std::vector<std::unique_ptr<AllocationUndo>> undo_;
 };
 
-/// Which global memory one block reads and writes, as ranges of host memory.
+/// Which global memory one block reads and writes, as addresses on the host.
 class BlockLog {
  public:
-  struct Range {
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-  };
   BlockLog() = default;
   BlockLog(BatchMemory& memory, bool logs_reads) : memory_(&memory), logs_reads_(logs_reads) {}
 
@@ -75,17 +72,17 @@ class BlockLog {
 
   bool logs_reads() const { return logs_reads_; }
   const std::vector<Allocation*>& read_allocations() const { return read_allocations_; }
-  std::vector<Range>& reads() { return reads_; }
-  std::vector<Range>& writes() { return writes_; }
+  const TouchedBytes& reads() const { return reads_; }
+  const TouchedBytes& writes() const { return writes_; }
 
  private:
-  void Add(Allocation& allocation, Range range, bool write);
+  void Add(Allocation& allocation, std::uintptr_t begin, std::uintptr_t end, bool write);
 
   BatchMemory* memory_ = nullptr;
   bool logs_reads_ = false;
   std::vector<Allocation*> read_allocations_;
-  std::vector<Range> reads_;
-  std::vector<Range> writes_;
+  TouchedBytes reads_;
+  TouchedBytes writes_;
 };
 
 enum class Overlap {
@@ -96,7 +93,7 @@ enum class Overlap {
 /// Compares the logs of a batch. The answer does not depend on how the blocks were interleaved:
 /// without a conflict each block saw only what it would have seen alone, so the logs are those of
 /// the blocks alone.
-Overlap FindOverlap(std::vector<BlockLog>& logs, const BatchMemory& memory);
+Overlap FindOverlap(const std::vector<BlockLog>& logs, const BatchMemory& memory);
 
 }  // namespace voltcheck::simulator
 

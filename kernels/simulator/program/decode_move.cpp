@@ -113,6 +113,11 @@ void DecodeMov(FunctionLowering& lowering) {
   if (from.kind == Kind::kSymbol && DecodeClock(lowering, type.kind)) {
     return;
   }
+  if (to.kind == Kind::kSymbol && lowering.ImmediateOf(to) != nullptr) {
+    lowering.Destination(to, type.kind);  // every reader takes the constant itself
+    lowering.Source(from, type.kind);
+    return;
+  }
   const char* key = type.kind == 'p' ? "@mov.pred" : type.kind == 'x' ? "@mov.64" : "@mov.32";
   const Ref source = lowering.Source(from, type.kind);
   lowering.Emit(key, {lowering.Destination(to, type.kind)}, {source});
@@ -143,15 +148,16 @@ void DecodePermute(FunctionLowering& lowering) {
   const OpEntry* constant = OpRegistry::Get().Find("@prmt.constant");
   const bool plain = lowering.instruction().modifiers.size() == 1 && lowering.Has("b32") &&
                      lowering.operand_count() == 4 &&
-                     lowering.operand(3).kind == Kind::kImmediate &&
-                     (lowering.operand(3).bits & kSignBits) == 0;
+                     lowering.ImmediateOf(lowering.operand(3)) != nullptr &&
+                     (lowering.ImmediateOf(lowering.operand(3))->bits & kSignBits) == 0;
   if (!plain || constant == nullptr) {
     lowering.EmitByTable(lowering.instruction().Mnemonic());
     return;
   }
+  const std::uint64_t selector = lowering.ImmediateOf(lowering.operand(3))->bits;
   std::uint64_t moves = 0;
   for (unsigned byte = 0; byte < 4; ++byte) {
-    const std::uint64_t from = lowering.operand(3).bits >> (4 * byte) & 7;
+    const std::uint64_t from = selector >> (4 * byte) & 7;
     const std::uint64_t a = from < 4 ? from : 0x80;
     const std::uint64_t b = from < 4 ? 0x80 : from - 4;
     moves |= (a | b << 32) << (8 * byte);

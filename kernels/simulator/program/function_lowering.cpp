@@ -30,6 +30,14 @@ std::uint32_t AlignmentOf(const ptx::Variable& variable) {
   return std::max(variable.alignment, std::max<std::uint32_t>(1, ptx::SizeOf(variable.type)));
 }
 
+bool IsConstantMove(const ptx::Instruction& instruction) {
+  return instruction.opcode == "mov" && instruction.guard.empty() &&
+         instruction.modifiers.size() == 1 && instruction.modifiers[0] != "pred" &&
+         instruction.operands.size() == 2 &&
+         instruction.operands[0].kind == ptx::Operand::Kind::kSymbol &&
+         instruction.operands[1].kind == ptx::Operand::Kind::kImmediate;
+}
+
 }  // namespace
 
 FunctionLowering::FunctionLowering(ModuleLowering& module, const ptx::Function& function,
@@ -97,6 +105,30 @@ void FunctionLowering::DeclareVariables() {
   self.local_bytes = AlignUp(local, 16);
 }
 
+/// Registers that a single unguarded `mov` of an immediate writes, which is how nvcc passes
+/// constants to inline assembly. They are constants themselves, and the `mov` goes.
+void FunctionLowering::FindConstants() {
+  std::unordered_map<std::string, int> writes;
+  const auto count = [&](const ptx::Operand& operand, const auto& self) -> void {
+    if (operand.kind == ptx::Operand::Kind::kSymbol) {
+      ++writes[operand.name];
+    }
+    for (const ptx::Operand& element : operand.elements) {
+      self(element, self);
+    }
+  };
+  for (const ptx::Instruction& instruction : function_.body) {
+    if (!instruction.operands.empty()) {  // more than the real writes: addresses of stores, say
+      count(instruction.operands[0], count);
+    }
+  }
+  for (const ptx::Instruction& instruction : function_.body) {
+    if (IsConstantMove(instruction) && writes[instruction.operands[0].name] == 1) {
+      constants_[instruction.operands[0].name] = &instruction.operands[1];
+    }
+  }
+}
+
 void FunctionLowering::Begin(const ptx::Instruction& instruction) {
   instruction_ = &instruction;
   guard_ = kTrue;
@@ -112,6 +144,7 @@ void FunctionLowering::Begin(const ptx::Instruction& instruction) {
 void FunctionLowering::Translate() {
   Program& program = *module_.program;
   DeclareVariables();
+  FindConstants();
   FunctionCode& self = code();
   self.begin = static_cast<std::uint32_t>(program.code.size());
   std::vector<std::uint32_t> pcs;

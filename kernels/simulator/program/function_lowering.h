@@ -76,6 +76,9 @@ class FunctionLowering {
   Ref Carry();
   Ref Constant(std::uint64_t bits, char kind);
   std::int64_t Integer(const ptx::Operand& operand) const;
+  /// The immediate that an operand is, or that the only write to its register moves there; else
+  /// null.
+  const ptx::Operand* ImmediateOf(const ptx::Operand& operand) const;
   AddressOperand Address(const ptx::Operand& operand);
   /// 'h', 'w', 'x' or 'p' for a register, 0 for anything else.
   char RegisterKind(const ptx::Operand& operand) const;
@@ -121,6 +124,7 @@ class FunctionLowering {
   };
 
   void DeclareVariables();
+  void FindConstants();
   void Begin(const ptx::Instruction& instruction);
   Instr& Append(const OpEntry* entry, const std::vector<Ref>& destinations,
                 const std::vector<Ref>& sources);
@@ -136,6 +140,7 @@ class FunctionLowering {
   Ref guard_ = kTrue;
   std::unordered_map<std::string, Register> registers_;
   std::vector<RowClass> classes_;
+  std::unordered_map<std::string, const ptx::Operand*> constants_;  ///< registers that are one
   std::map<std::string, Symbol> variables_;  ///< local, shared and param variables of the function
   std::map<std::string, std::uint64_t> frame_parameters_;
   Ref local_base_ = kNone;

@@ -120,6 +120,9 @@ Ref FunctionLowering::Source(const ptx::Operand& operand, char kind) {
     Fail("needs " + KindName(kind) + ", but " + operand.name + " is " +
          KindName(found->second.kind));
   }
+  if (const ptx::Operand* constant = ImmediateOf(operand)) {
+    return module_.Constant(ImmediateBits(*constant, kind), RowWidth(kind));
+  }
   const Ref ref = MakeRef(RowBase::kFrame, found->second.number * 4);
   if (!operand.negated) {
     return ref;
@@ -196,6 +199,15 @@ Ref FunctionLowering::Destination(const ptx::Operand& operand, char kind) {
     Fail("writes " + KindName(kind) + ", but " + operand.name + " is " + KindName(actual));
   }
   return MakeRef(RowBase::kFrame, registers_.at(operand.name).number * 4);
+}
+
+const ptx::Operand* FunctionLowering::ImmediateOf(const ptx::Operand& operand) const {
+  if (operand.kind == Kind::kImmediate) {
+    return &operand;
+  }
+  const auto constant =
+      operand.kind == Kind::kSymbol ? constants_.find(operand.name) : constants_.end();
+  return constant == constants_.end() ? nullptr : constant->second;
 }
 
 std::int64_t FunctionLowering::Integer(const ptx::Operand& operand) const {

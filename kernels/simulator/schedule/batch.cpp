@@ -68,7 +68,7 @@ bool RunBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, 
               std::vector<BatchEntry>& entries) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     BatchMemory memory(*launch.global);
-    std::vector<BlockLog> logs = TryBatch(launch, blocks, pool, memory, entries);
+    const std::vector<BlockLog> logs = TryBatch(launch, blocks, pool, memory, entries);
     const Overlap overlap = FindOverlap(logs, memory);
     if (overlap == Overlap::kApart) {
       for (BatchEntry& entry : entries) {

@@ -44,25 +44,15 @@ void Warp::Start(const LaunchState& launch, Block& block, std::uint32_t index) {
 
   registers_.assign(Chunks(launch.entry->frame_bytes), AlignedBytes{});
   scratch_.resize(Chunks(6 * kRow64Bytes));
-  rows_.resize(Chunks(kWarpRowBytes));
-  std::byte* rows = rows_[0].bytes;
-  const auto thread = [&](std::uint32_t lane) {
-    return CoordinatesOf(first_thread + lane, launch.block);
-  };
-  FillRow(rows, WarpRow::kTidX, [&](std::uint32_t lane) { return thread(lane).x; });
-  FillRow(rows, WarpRow::kTidY, [&](std::uint32_t lane) { return thread(lane).y; });
-  FillRow(rows, WarpRow::kTidZ, [&](std::uint32_t lane) { return thread(lane).z; });
-  FillRow(rows, WarpRow::kLaneid, [](std::uint32_t lane) { return lane; });
-  FillRow(rows, WarpRow::kWarpid, [&](std::uint32_t) { return index; });
-  FillRow(rows, WarpRow::kLanemaskEq, [](std::uint32_t lane) { return 1u << lane; });
-  FillRow(rows, WarpRow::kLanemaskLe, [](std::uint32_t lane) { return (2u << lane) - 1; });
-  FillRow(rows, WarpRow::kLanemaskLt, [](std::uint32_t lane) { return (1u << lane) - 1; });
-  FillRow(rows, WarpRow::kLanemaskGe, [](std::uint32_t lane) { return ~((1u << lane) - 1); });
-  FillRow(rows, WarpRow::kLanemaskGt, [](std::uint32_t lane) { return ~((2u << lane) - 1); });
+  if (rows_.empty() || rows_block_ != launch.block || rows_index_ != index) {
+    rows_block_ = launch.block;
+    rows_index_ = index;
+    FillRows();
+  }
 
   context_ = block.MakeContext();
   context_.warp = index;
-  context_.SetBase(RowBase::kWarp, rows);
+  context_.SetBase(RowBase::kWarp, rows_.data());
   context_.local = nullptr;
   context_.local_bytes = 0;
   context_.local_stride = 0;
@@ -82,6 +72,24 @@ void Warp::Start(const LaunchState& launch, Block& block, std::uint32_t index) {
   warp_instructions = 0;
   random_ =
       ScheduleRandom(launch.options.schedule, block.index() * 1024 + index + (launch.number << 40));
+}
+
+void Warp::FillRows() {
+  rows_.resize(Chunks(kWarpRowBytes));
+  std::byte* rows = rows_[0].bytes;
+  const auto thread = [&](std::uint32_t lane) {
+    return CoordinatesOf(index_ * kWarpSize + lane, launch_->block);
+  };
+  FillRow(rows, WarpRow::kTidX, [&](std::uint32_t lane) { return thread(lane).x; });
+  FillRow(rows, WarpRow::kTidY, [&](std::uint32_t lane) { return thread(lane).y; });
+  FillRow(rows, WarpRow::kTidZ, [&](std::uint32_t lane) { return thread(lane).z; });
+  FillRow(rows, WarpRow::kLaneid, [](std::uint32_t lane) { return lane; });
+  FillRow(rows, WarpRow::kWarpid, [&](std::uint32_t) { return index_; });
+  FillRow(rows, WarpRow::kLanemaskEq, [](std::uint32_t lane) { return 1u << lane; });
+  FillRow(rows, WarpRow::kLanemaskLe, [](std::uint32_t lane) { return (2u << lane) - 1; });
+  FillRow(rows, WarpRow::kLanemaskLt, [](std::uint32_t lane) { return (1u << lane) - 1; });
+  FillRow(rows, WarpRow::kLanemaskGe, [](std::uint32_t lane) { return ~((1u << lane) - 1); });
+  FillRow(rows, WarpRow::kLanemaskGt, [](std::uint32_t lane) { return ~((2u << lane) - 1); });
 }
 
 std::byte* Warp::FrameOf(std::uint32_t depth) {

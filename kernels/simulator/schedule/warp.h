@@ -117,6 +117,7 @@ class Warp {
     std::uint32_t pc;
   };
 
+  void FillRows();
   void Bind(const LaneGroup& group);
   std::size_t NextReady();
   void RunGroup(std::size_t index, std::int64_t limit);
@@ -167,7 +168,9 @@ class Warp {
   std::uint32_t alive_ = 0;
   std::uint32_t first_lanes_ = 0;
   std::vector<AlignedBytes> registers_;
-  std::vector<AlignedBytes> rows_;
+  std::vector<AlignedBytes> rows_;  ///< for rows_block_ and rows_index_
+  kernels::Dim3 rows_block_;
+  std::uint32_t rows_index_ = 0;
   std::vector<AlignedBytes> scratch_;
   std::vector<std::byte> local_;
   std::vector<LaneGroup> groups_;
