@@ -1,33 +1,26 @@
 #include "verify/case_runner.h"
 
 #include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <optional>
+#include <memory>
+#include <set>
+#include <span>
 
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/error.h"
 #include "kernels/kernel_set.h"
 #include "kernels/plan.h"
 #include "kernels/stage_runner.h"
-#include "reference/budget.h"
-#include "reference/order_model.h"
-#include "reference/routing.h"
-#include "reference/stage.h"
-#include "verify/exactness.h"
+#include "verify/case_judge.h"
+#include "verify/expected.h"
 #include "verify/observed_halves.h"
 #include "verify/promises.h"
-#include "verify/stage_judge.h"
 
 namespace voltcheck::verify {
 namespace {
 
 using kernels::ObservedStage;
-using reference::Bounded;
 using reference::Gemm;
 using reference::HalfMatrix;
-using reference::Matrix;
-using reference::Permutation;
 
 class Stopwatch {
  public:
@@ -39,200 +32,71 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Values of these kinds may leave the fp16 range on purpose.
-bool MayOverflow(const Case& c) { return c.data == Data::kExtreme; }
-
-// These kinds are made so that each sum of W13 is exact; its outputs then have one right value
-// each.
-bool PromisesExactW13(const Case& c) { return c.data == Data::kInteger || c.data == Data::kOneHot; }
-
-bool OrderModelCovers(Numerics numerics) { return numerics != Numerics::kSm90; }
-
-// The reference side of a case, everything that does not need the device.
-struct Expected {
-  Permutation permutation;
-  reference::StageOutputs<float> fp32;
-  reference::BoundedStage bounds;
-};
-
-void CheckIds(const Problem& problem) {
-  if (problem.c.routing.kind == RoutingKind::kInvalid) {
-    return;
-  }
-  for (std::size_t i = 0; i < problem.topk_ids.size(); ++i) {
-    const std::int32_t id = problem.topk_ids[i];
-    if (id < 0 || id >= problem.c.shape.experts) {
-      throw BadInput("topk_ids[" + std::to_string(i) + "]",
-                     "expert id " + std::to_string(id) + " is outside [0, " +
-                         std::to_string(problem.c.shape.experts) + ")",
-                     "correct the ids, or declare them with routing=invalid:ID");
-    }
-  }
-}
-
-void CheckFinite(const Matrix<float>& values, Stage stage) {
-  for (Eigen::Index i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values.data()[i])) {
-      throw BadInput("the FP32 reference",
-                     std::string(ToString(stage)) + " is not finite at (" +
-                         std::to_string(i / values.cols()) + ", " +
-                         std::to_string(i % values.cols()) + ")",
-                     "correct the tensors, or declare the overflow with data=extreme");
-    }
-  }
-}
-
-Expected Expect(const Problem& problem) {
-  CheckIds(problem);
-  Expected expected;
-  expected.permutation = reference::Permute(problem);
-  expected.fp32 = reference::RunStage<float>(problem, expected.permutation, {});
-  if (!MayOverflow(problem.c)) {
-    CheckFinite(expected.fp32.w13, Stage::kW13);
-    CheckFinite(expected.fp32.silu, Stage::kSilu);
-    CheckFinite(expected.fp32.w2, Stage::kW2);
-    CheckFinite(expected.fp32.output, Stage::kOutput);
-  }
-  expected.bounds = reference::BoundStage(problem, expected.permutation);
-  return expected;
-}
-
-// Judges the stages of one case in order, each on what the device itself handed to it.
-class Judge {
+// Repeats one GEMM of a case on a shortened input (RunGemm), each time on a fresh device.
+class ShortenedRuns {
  public:
-  Judge(const Problem& problem, const Expected& expected, const ObservedStage& observed,
-        Numerics numerics, bool silu_is_modelled, CaseRecord& record)
-      : problem_(problem),
-        expected_(expected),
-        observed_(observed),
-        numerics_(numerics),
-        silu_is_modelled_(silu_is_modelled),
-        record_(record) {}
+  ShortenedRuns(const Problem& problem, const DeviceOptions& options, const ObservedStage& observed)
+      : problem_(problem), options_(options), observed_(observed) {}
 
-  void All() {
+  HalfMatrix Run(Gemm gemm, int kept) const {
     const Case& c = problem_.c;
-    const int slots = c.shape.slots();
-    const int rows = expected_.permutation.rows;
-    const HalfMatrix input = PermutedBits(problem_, expected_.permutation);
-    std::optional<HalfMatrix> w13;
-    std::optional<HalfMatrix> silu;
-    std::optional<HalfMatrix> w2;
-    if (!observed_.w13.empty()) {
-      w13 = ObservedMatrix(observed_.w13, slots, c.w13_n(), rows);
-      if (c.columns == Columns::kInterleaved) {
-        Deinterleave(*w13);
-      }
-      JudgeGemm(Stage::kW13, Gemm::kW13, c.w13, input, *w13);
+    const bool is_w13 = gemm == Gemm::kW13;
+    const kernels::Plan plan = is_w13 ? W13Plan(kept) : W2Plan(kept);
+    const std::unique_ptr<kernels::Device> device = MakeDevice(options_, c.numerics);
+    kernels::KernelSet set(*device, options_.overrides);
+    const ObservedStage out = kernels::RunPlan(*device, set, plan, c.shape, {});
+    const std::vector<std::uint16_t>& bits = is_w13 ? out.w13 : out.w2;
+    if (out.crashed || bits.empty()) {
+      return {};
     }
-    if (!observed_.silu.empty()) {
-      silu = ObservedMatrix(observed_.silu, slots, c.shape.intermediate, rows);
-      if (w13) {
-        JudgeSilu(*w13, *silu);
-      } else {
-        JudgeFusedSilu(input, *silu);
-      }
+    HalfMatrix m =
+        ObservedMatrix(bits, c.shape.slots(), is_w13 ? c.w13_n() : c.w2_n(), c.shape.slots());
+    if (is_w13 && c.columns == Columns::kInterleaved) {
+      Deinterleave(m);
     }
-    if (!observed_.w2.empty()) {
-      w2 = ObservedMatrix(observed_.w2, slots, c.w2_n(), rows);
-      if (silu) {
-        JudgeGemm(Stage::kW2, Gemm::kW2, c.w2, *silu, *w2);
-      }
-    }
-    if (!observed_.output.empty() && w2) {
-      JudgeReduce(*w2,
-                  ObservedMatrix(observed_.output, c.shape.tokens, c.shape.hidden, c.shape.tokens));
-    }
+    return m;
   }
 
  private:
-  void JudgeGemm(Stage stage, Gemm gemm, const Tactic& tactic, const HalfMatrix& input,
-                 const HalfMatrix& got) {
-    const Bounded own = reference::BoundGemm(problem_, expected_.permutation, gemm, Doubles(input),
-                                             nullptr, tactic, numerics_);
-    const std::vector<std::uint8_t> exact =
-        ExactOutputs(problem_, expected_.permutation, gemm, input);
-    StageEvidence evidence = Evidence(stage, expected_.permutation.rows, got, own);
-    HalfMatrix model;
-    if (OrderModelCovers(numerics_)) {
-      model =
-          reference::PredictGemm(problem_, expected_.permutation, gemm, input, tactic, numerics_);
-      evidence.model = &model;
+  static void Shorten(std::vector<std::uint16_t>& bits, int cols, int kept) {
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      if (static_cast<int>(i % static_cast<std::size_t>(cols)) >= kept) {
+        bits[i] = 0;
+      }
     }
-    evidence.exact = exact;
-    evidence.must_be_exact = stage == Stage::kW13 && PromisesExactW13(problem_.c);
-    Record(evidence);
   }
 
-  void JudgeSilu(const HalfMatrix& w13, const HalfMatrix& got) {
-    const Bounded own = reference::BoundSilu(Doubles(w13), nullptr);
-    const HalfMatrix model = reference::PredictSilu(w13);
-    StageEvidence evidence = Evidence(Stage::kSilu, expected_.permutation.rows, got, own);
-    evidence.model = &model;
-    evidence.model_decides = silu_is_modelled_;
-    Record(evidence);
+  kernels::Plan W13Plan(int kept) const {
+    Problem shortened = problem_;
+    Shorten(shortened.hidden, problem_.c.shape.hidden, kept);
+    shortened.c.stage = StageSelection::kW13;
+    return kernels::MakePlan(shortened);
   }
 
-  // SiLU fused into W13's epilogue: what it took in was never stored, so W13's budget goes into its
-  // own.
-  void JudgeFusedSilu(const HalfMatrix& input, const HalfMatrix& got) {
-    const Bounded w13 = reference::BoundGemm(problem_, expected_.permutation, Gemm::kW13,
-                                             Doubles(input), nullptr, problem_.c.w13, numerics_);
-    const Bounded own = reference::BoundSilu(w13.value, &w13.budget);
-    Record(Evidence(Stage::kSilu, expected_.permutation.rows, got, own));
-  }
-
-  void JudgeReduce(const HalfMatrix& w2, const HalfMatrix& got) {
-    const Bounded own =
-        reference::BoundReduce(problem_, expected_.permutation, Doubles(w2), nullptr);
-    const HalfMatrix model = reference::PredictReduce(problem_, expected_.permutation, w2);
-    StageEvidence evidence = Evidence(Stage::kOutput, problem_.c.shape.tokens, got, own);
-    evidence.model = &model;
-    Record(evidence);
-  }
-
-  StageEvidence Evidence(Stage stage, int rows, const HalfMatrix& got, const Bounded& own) const {
-    StageEvidence evidence;
-    evidence.stage = stage;
-    evidence.rows = rows;
-    evidence.cols = got.cols;
-    evidence.got = {got.bits.data(),
-                    static_cast<std::size_t>(rows) * static_cast<std::size_t>(got.cols)};
-    evidence.own = &own;
-    evidence.may_overflow = MayOverflow(problem_.c);
-    const reference::BoundedStage& bounds = expected_.bounds;
-    const reference::StageOutputs<float>& fp32 = expected_.fp32;
-    switch (stage) {
-      case Stage::kW13:
-        evidence.end_to_end = &bounds.w13;
-        evidence.fp32 = &fp32.w13;
-        break;
-      case Stage::kSilu:
-        evidence.end_to_end = &bounds.silu;
-        evidence.fp32 = &fp32.silu;
-        break;
-      case Stage::kW2:
-        evidence.end_to_end = &bounds.w2;
-        evidence.fp32 = &fp32.w2;
-        break;
-      case Stage::kOutput:
-        evidence.end_to_end = &bounds.output;
-        evidence.fp32 = &fp32.output;
-        break;
+  // W2 alone: what W13 and SiLU would make is uploaded in their stead.
+  kernels::Plan W2Plan(int kept) const {
+    Problem w2 = problem_;
+    w2.c.stage = StageSelection::kW2;
+    kernels::Plan plan = kernels::MakePlan(w2);
+    std::erase_if(plan.launches, [](const kernels::PlanLaunch& launch) {
+      return launch.stage == kernels::PlanStage::kW13 || launch.stage == kernels::PlanStage::kSilu;
+    });
+    std::erase_if(plan.buffers, [](const kernels::BufferSpec& b) { return b.name == "w13"; });
+    std::vector<std::uint16_t> silu = observed_.silu;
+    Shorten(silu, problem_.c.shape.intermediate, kept);
+    for (kernels::BufferSpec& buffer : plan.buffers) {
+      if (buffer.name == "silu") {
+        const auto bytes = std::as_bytes(std::span(silu));
+        buffer.role = kernels::BufferSpec::Role::kInput;
+        buffer.contents.assign(bytes.begin(), bytes.end());
+      }
     }
-    return evidence;
-  }
-
-  void Record(const StageEvidence& evidence) {
-    record_.stages[static_cast<std::size_t>(evidence.stage)] =
-        JudgeStage(evidence, &record_.failures);
+    return plan;
   }
 
   const Problem& problem_;
-  const Expected& expected_;
+  const DeviceOptions& options_;
   const ObservedStage& observed_;
-  Numerics numerics_;
-  bool silu_is_modelled_;
-  CaseRecord& record_;
 };
 
 std::string FindingReason(const kernels::Finding& finding) {
@@ -244,6 +108,14 @@ std::string FindingReason(const kernels::Finding& finding) {
     reason += ")";
   }
   return reason;
+}
+
+std::vector<std::string> KernelsOf(const kernels::Plan& plan) {
+  std::set<std::string> names;
+  for (const kernels::PlanLaunch& launch : plan.launches) {
+    names.insert(launch.kernel);
+  }
+  return {names.begin(), names.end()};
 }
 
 // The case's verdict is its gravest one. A crash or a checker's finding comes before wrong values,
@@ -282,30 +154,52 @@ void Conclude(const ObservedStage& observed, const std::vector<kernels::Finding>
 
 }  // namespace
 
-std::string ReproductionLine(const std::string& descriptor, const DeviceOptions& options) {
+std::string ReproductionLine(const std::string& descriptor, const DeviceOptions& options,
+                             const JudgeOptions& judge) {
   std::string line = "voltcheck replay --case '" + descriptor + "' --device " + options.kind;
   if (options.kind == "simulator") {
     line += " --schedule " + std::to_string(options.schedule);
   }
-  return line;
+  return line + CommandLine(judge);
 }
 
-CaseRecord RunCase(const Problem& problem, const DeviceOptions& options) {
+CaseRecord RunCase(const Problem& problem, const DeviceOptions& options,
+                   const JudgeOptions& judge) {
   CaseRecord record;
   record.c = problem.c;
   record.descriptor = ToDescriptor(problem.c);
-  record.reproduction = ReproductionLine(record.descriptor, options);
-
-  const Stopwatch reference_watch;
-  const Expected expected = Expect(problem);
+  record.reproduction = ReproductionLine(record.descriptor, options, judge);
   record.active_experts = static_cast<int>(problem.experts.size());
-  record.reference_seconds = reference_watch.Seconds();
 
   const std::unique_ptr<kernels::Device> device = MakeDevice(options, problem.c.numerics);
   record.device = device->Describe();
+  DeviceUnderTest under_test;
+  // A GPU has the arithmetic it has, whatever the case asks for.
+  under_test.numerics = ParseNumerics(record.device.numerics);
+  // On a real SM70 the exp table is unknown, so where the documented bound leaves two halves open,
+  // both are right.
+  under_test.knows_exp =
+      record.device.kind == "simulator" || under_test.numerics != Numerics::kV100;
+
+  const Stopwatch reference_watch;
+  const Expected expected = Expect(problem, under_test.numerics, judge.order);
+  record.reference_seconds = reference_watch.Seconds();
+
+  kernels::Plan plan;
+  try {
+    plan = kernels::MakePlan(problem);
+  } catch (const Error& error) {
+    if (judge.plan_or_throw || error.status() != ExitStatus::kBadInput) {
+      throw;
+    }
+    record.verdict = Verdict::kSkipped;
+    record.reason = std::string("no plan: ") + error.what();
+    return record;
+  }
+  record.kernels = KernelsOf(plan);
+
   const Stopwatch device_watch;
   kernels::KernelSet set(*device, options.overrides);
-  const kernels::Plan plan = kernels::MakePlan(problem);
   const ObservedStage observed = kernels::RunPlan(*device, set, plan, problem.c.shape, {});
   record.device_seconds = device_watch.Seconds();
   record.counters = observed.counters;
@@ -314,12 +208,9 @@ CaseRecord RunCase(const Problem& problem, const DeviceOptions& options) {
       CheckPromises(problem, expected.permutation, observed);
   record.findings.insert(record.findings.end(), promises.begin(), promises.end());
 
-  // A GPU has the arithmetic it has, whatever the case asks for.
-  const Numerics numerics = ParseNumerics(record.device.numerics);
-  // On a real SM70 the exp table is unknown, so where the documented bound leaves two halves open,
-  // both are right.
-  const bool silu_is_modelled = record.device.kind == "simulator" || numerics != Numerics::kV100;
-  Judge(problem, expected, observed, numerics, silu_is_modelled, record).All();
+  const ShortenedRuns runs(problem, options, observed);
+  under_test.run_gemm = [&runs](Gemm gemm, int kept) { return runs.Run(gemm, kept); };
+  JudgeCase(problem, expected, observed, under_test, judge, record);
   Conclude(observed, promises, record);
   return record;
 }

@@ -37,6 +37,9 @@ std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numeri
     simulated.numerics = numerics;
     simulated.schedule = options.schedule;
     simulated.jobs = options.jobs;
+    if (options.instruction_limit > 0) {
+      simulated.instruction_limit = options.instruction_limit;
+    }
     if (options.all_checks) {
       simulated.checks = simulator::Checks::All();
     }

@@ -8,6 +8,7 @@
 
 #include "fixtures/case/case.h"
 #include "kernels/device.h"
+#include "verify/study_hooks.h"
 
 namespace voltcheck::verify {
 
@@ -18,6 +19,8 @@ struct DeviceOptions {
   bool all_checks = true;          ///< simulator: every checker runs, not only bounds and barriers
   int jobs = 0;  ///< threads inside one device; 0: all cores. Never changes a bit.
   std::vector<kernels::ModuleImage> overrides;  ///< from --kernels
+  std::uint64_t instruction_limit = 0;  ///< simulator: lane instructions a launch; 0: its default
+  StudyHooks hooks;
 };
 
 /// Makes the device that `options` and the case's numerics ask for. Throws Error: status 2 for an
