@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fixtures/case/error.h"
+#include "kernels/simulator/check/spin_loops.h"
 #include "kernels/simulator/loaded_module.h"
 #include "kernels/simulator/memory/address_space.h"
 #include "kernels/simulator/schedule/grid.h"
@@ -69,6 +70,7 @@ class Simulator final : public kernels::Device {
 
   std::uint32_t LoadModule(const kernels::ModuleImage& image) override {
     modules_.push_back(LoadPtx(image.name, image.ptx, global_, options_.checks.uninitialised));
+    spins_.push_back(std::make_unique<SpinLoops>(FindSpinLoops(*modules_.back().program)));
     return static_cast<std::uint32_t>(modules_.size() - 1);
   }
   kernels::KernelHandle FindKernel(std::uint32_t module, std::string_view name) override {
@@ -220,6 +222,7 @@ class Simulator final : public kernels::Device {
     }
     state.constants = module.const_window();
     state.global = &global_;
+    state.spins = spins_.at(launch.kernel.module).get();
     state.options = options_;
     state.number = launches_++;
     state.reads_what_it_writes =
@@ -230,6 +233,7 @@ class Simulator final : public kernels::Device {
   Options options_;
   AddressSpace global_;
   std::vector<LoadedModule> modules_;
+  std::vector<std::unique_ptr<SpinLoops>> spins_;  ///< by module
   std::vector<kernels::Finding> findings_;
   kernels::Counters counters_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> reads_what_it_writes_;

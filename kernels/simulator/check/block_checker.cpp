@@ -35,8 +35,10 @@ void ForLanes(std::uint32_t mask, const F& f) {
 
 }  // namespace
 
-bool BlockChecker::Wanted(const Checks& checks) {
-  return checks.uninitialised || checks.shared_races || checks.counters;
+bool BlockChecker::Wanted(const LaunchState& launch) {
+  const Checks& checks = launch.options.checks;
+  return checks.uninitialised || checks.shared_races || checks.counters || checks.leaked_locks ||
+         launch.global_races != nullptr;
 }
 
 void BlockChecker::Start(const LaunchState& launch, std::uint64_t block, FindingList& findings) {
@@ -54,10 +56,12 @@ void BlockChecker::Start(const LaunchState& launch, std::uint64_t block, Finding
   if (checks.shared_races) {
     races_.Start(launch.shared_bytes(), SharedGranule(*launch.program), launch.warps());
   }
+  order_.Start(launch, block, findings);
 }
 
 void BlockChecker::OnAccess(ExecContext& context, const Instr& instr, const MemorySite& site,
-                            Space space, const std::uint64_t* addresses, const LanePointers&) {
+                            Space space, const std::uint64_t* addresses,
+                            const LanePointers& pointers) {
   const Checks& checks = launch_->options.checks;
   const auto bytes = static_cast<std::uint32_t>(AccessBytes(site));
   const bool consecutive = AreConsecutive(addresses, context.mask, bytes);
@@ -69,12 +73,14 @@ void BlockChecker::OnAccess(ExecContext& context, const Instr& instr, const Memo
                                : Sectors(addresses, context.mask);
       }
       CheckGlobal(context, instr, site, addresses, consecutive);
+      order_.OnGlobal(context, instr, site, addresses, pointers);
       break;
     case Space::kShared:
       if (checks.counters && !consecutive) {  // those have none
         bank_conflicts_ += BankConflicts(addresses, context.mask, bytes);
       }
       CheckShared(context, instr, site, addresses, consecutive);
+      order_.OnShared(context, instr, site, addresses, pointers);
       break;
     default:
       CheckLocal(context, instr, site, addresses);
@@ -278,12 +284,23 @@ void BlockChecker::OnFence(ExecContext& context, const Instr& instr) {
   if (launch_->options.checks.shared_races && instr.imm == kWarpSync) {
     races_.OnWarpSync(context.warp);
   }
+  order_.OnFence(context, instr);
 }
 
-void BlockChecker::OnBarrier(const std::vector<std::uint32_t>& warps, bool whole) {
+void BlockChecker::OnArrive(std::uint32_t barrier, std::uint32_t warp, std::uint32_t mask,
+                            bool waits) {
   if (launch_->options.checks.shared_races) {
-    races_.OnBarrier(warps, whole);
+    races_.OnArrive(barrier, warp, waits);
   }
+  order_.OnArrive(barrier, warp, mask, waits);
+}
+
+void BlockChecker::OnRelease(std::uint32_t barrier, const std::vector<std::uint32_t>& waiting,
+                             bool whole) {
+  if (launch_->options.checks.shared_races) {
+    races_.OnRelease(barrier, waiting, whole);
+  }
+  order_.OnRelease(barrier, whole);
 }
 
 std::string BlockChecker::ThreadName(std::uint32_t thread) const {

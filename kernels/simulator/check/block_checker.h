@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/simulator/check/order_checker.h"
 #include "kernels/simulator/check/shared_races.h"
 #include "kernels/simulator/exec/observer.h"
 #include "kernels/simulator/memory/shadow.h"
@@ -16,11 +17,12 @@ class FindingList;
 struct Allocation;
 
 /// The checkers that watch the memory accesses of one block: uninitialised reads, races in shared
-/// memory, overlapping stores, and the counters of bank conflicts and sectors.
+/// memory, overlapping stores, the block's part in those of the whole grid (OrderChecker), and the
+/// counters of bank conflicts and sectors.
 class BlockChecker final : public AccessObserver {
  public:
-  /// Whether `checks` asks for anything that this class does.
-  static bool Wanted(const Checks& checks);
+  /// Whether the launch asks for anything that this class does.
+  static bool Wanted(const LaunchState& launch);
 
   void Start(const LaunchState& launch, std::uint64_t block, FindingList& findings);
 
@@ -29,8 +31,11 @@ class BlockChecker final : public AccessObserver {
   void OnFence(ExecContext& context, const Instr& instr) override;
   void OnLocalWrite(ExecContext& context, std::uint32_t mask, std::uint64_t offset,
                     std::uint64_t bytes) override;
-  /// These warps passed a barrier; `whole`: all that had not finished.
-  void OnBarrier(const std::vector<std::uint32_t>& warps, bool whole);
+  /// Lanes of a warp came to a barrier; `waits`: not bar.arrive.
+  void OnArrive(std::uint32_t barrier, std::uint32_t warp, std::uint32_t mask, bool waits);
+  /// A barrier lets go the warps that wait at it; `whole`: all threads that have not exited do.
+  void OnRelease(std::uint32_t barrier, const std::vector<std::uint32_t>& waiting, bool whole);
+  const OrderChecker& order() const { return order_; }
 
   std::uint64_t bank_conflicts() const { return bank_conflicts_; }
   std::uint64_t global_sectors() const { return global_sectors_; }
@@ -61,6 +66,7 @@ class BlockChecker final : public AccessObserver {
   };
   std::vector<LocalSpace> local_;  ///< by warp
   SharedRaces races_;
+  OrderChecker order_;
   std::uint64_t bank_conflicts_ = 0;
   std::uint64_t global_sectors_ = 0;
 };

@@ -14,6 +14,7 @@ void SharedRaces::Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_
   cells_.resize(chunks * (kChunkBytes / granule));
   clocks_.assign(warps, 1);
   known_.assign(std::size_t{warps} * warps, 0);
+  arrived_.clear();
   phase_ = 1;
   partial_ = false;
 }
@@ -120,18 +121,33 @@ std::optional<SharedRaces::Race> SharedRaces::OnAccess(const Access& access, std
   return race;
 }
 
-void SharedRaces::OnBarrier(const std::vector<std::uint32_t>& warps, bool whole) {
-  std::vector<std::uint32_t> joined(warps_, 0);
-  for (const std::uint32_t w : warps) {
-    known_[w * warps_ + w] = clocks_[w];
-    for (std::uint32_t other = 0; other < warps_; ++other) {
-      joined[other] = std::max(joined[other], known_[w * warps_ + other]);
-    }
+void SharedRaces::OnArrive(std::uint32_t barrier, std::uint32_t warp, bool waits) {
+  if (arrived_.size() <= barrier) {
+    arrived_.resize(barrier + 1);
   }
-  for (const std::uint32_t w : warps) {
-    std::copy(joined.begin(), joined.end(), known_.begin() + std::ptrdiff_t{w} * warps_);
+  std::vector<std::uint32_t>& joined = arrived_[barrier];
+  joined.resize(warps_, 0);
+  std::uint32_t* known = known_.data() + std::size_t{warp} * warps_;
+  known[warp] = clocks_[warp];
+  for (std::uint32_t other = 0; other < warps_; ++other) {
+    joined[other] = std::max(joined[other], known[other]);
+  }
+  if (!waits) {
+    ++clocks_[warp];  // what it does from here on lies before nobody's barrier
+  }
+}
+
+void SharedRaces::OnRelease(std::uint32_t barrier, const std::vector<std::uint32_t>& waiting,
+                            bool whole) {
+  const std::vector<std::uint32_t>& joined = arrived_[barrier];
+  for (const std::uint32_t w : waiting) {
+    std::uint32_t* known = known_.data() + std::size_t{w} * warps_;
+    for (std::uint32_t other = 0; other < warps_; ++other) {
+      known[other] = std::max(known[other], joined[other]);
+    }
     ++clocks_[w];
   }
+  arrived_[barrier].clear();
   if (whole) {
     ++phase_;
     partial_ = false;

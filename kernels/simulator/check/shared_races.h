@@ -38,8 +38,10 @@ class SharedRaces {
   /// `granule` (a power of two up to 16 bytes) divides every access of the program.
   void Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_t warps);
   std::optional<Race> OnAccess(const Access& access, std::uint64_t offset, std::uint64_t bytes);
-  /// A barrier that these warps took part in; `whole`: all warps of the block.
-  void OnBarrier(const std::vector<std::uint32_t>& warps, bool whole);
+  /// A warp comes to a barrier; `waits`: not bar.arrive.
+  void OnArrive(std::uint32_t barrier, std::uint32_t warp, bool waits);
+  /// A barrier lets these warps go; `whole`: all threads of the block that have not exited.
+  void OnRelease(std::uint32_t barrier, const std::vector<std::uint32_t>& waiting, bool whole);
   /// bar.warp.sync.
   void OnWarpSync(std::uint32_t warp) { ++clocks_[warp]; }
 
@@ -77,8 +79,10 @@ class SharedRaces {
   std::vector<Cell> cells_;            ///< one per granule
   std::vector<std::uint32_t> clocks_;  ///< by warp
   std::vector<std::uint32_t> known_;   ///< [warp][other]: the other's clock that lies before
-  std::uint32_t phase_ = 1;            ///< barriers of the whole block
-  bool partial_ = false;               ///< a barrier of some warps was used in this phase
+  /// [barrier][other]: what those who arrived know
+  std::vector<std::vector<std::uint32_t>> arrived_;
+  std::uint32_t phase_ = 1;  ///< barriers of the whole block
+  bool partial_ = false;     ///< a barrier of some warps was used in this phase
 };
 
 }  // namespace voltcheck::simulator

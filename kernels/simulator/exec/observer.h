@@ -23,7 +23,8 @@ class AccessObserver {
   virtual void OnAccess(ExecContext& context, const Instr& instr, const MemorySite& site,
                         Space space, const std::uint64_t* addresses,
                         const LanePointers& pointers) = 0;
-  /// Instr::imm: 0 device-wide, 1 block-wide, 2 bar.warp.sync.
+  /// Instr::imm: 0 device-wide, 1 block-wide, 2 bar.warp.sync; 4 more for fence.acq_rel, which is
+  /// not sequentially consistent.
   virtual void OnFence(ExecContext& context, const Instr& instr) = 0;
   /// A call copied parameters into the lanes' local memory.
   virtual void OnLocalWrite(ExecContext& context, std::uint32_t mask, std::uint64_t offset,

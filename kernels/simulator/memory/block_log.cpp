@@ -19,10 +19,10 @@ struct OwnedChunk {
 };
 
 /// The chunks that any block wrote, by address and block.
-std::vector<OwnedChunk> WrittenChunks(const std::vector<BlockLog>& logs) {
+std::vector<OwnedChunk> WrittenChunks(const std::vector<const BlockLog*>& logs) {
   std::vector<OwnedChunk> written;
   for (std::size_t b = 0; b < logs.size(); ++b) {
-    for (const TouchedBytes::Chunk& chunk : logs[b].writes().chunks()) {
+    for (const TouchedBytes::Chunk& chunk : logs[b]->writes().chunks()) {
       written.push_back({&chunk, b});
     }
   }
@@ -67,8 +67,12 @@ bool ReadsWhatOthersWrote(const TouchedBytes& reads, std::size_t block,
 
 }  // namespace
 
-AllocationUndo::AllocationUndo(Allocation& allocation)
-    : allocation_(allocation), count_((allocation.bytes + kChunkBytes - 1) / kChunkBytes) {
+AllocationUndo::AllocationUndo(Allocation& allocation, const BatchMemory& owner,
+                               AllocationUndo* outer)
+    : allocation_(allocation),
+      owner_(owner),
+      outer_(outer),
+      count_((allocation.bytes + kChunkBytes - 1) / kChunkBytes) {
   chunks_ = std::make_unique<Chunk[]>(count_);
 }
 
@@ -80,6 +84,25 @@ void AllocationUndo::SaveChunk(std::uint64_t index) {
   if (allocation_.written != nullptr) {
     chunk.written = allocation_.written->Copy(begin, bytes);
   }
+  if (outer_ != nullptr) {
+    outer_->Keep(index, chunk);
+  }
+}
+
+/// A chunk of the batch belongs to one thread while it is saved, and so does the outer one.
+void AllocationUndo::Keep(std::uint64_t index, const Chunk& copy) {
+  Chunk& chunk = chunks_[index];
+  if (chunk.state.load() == 0) {
+    chunk.data = copy.data;
+    chunk.written = copy.written;
+    chunk.state.store(2);
+  }
+}
+
+const std::byte* AllocationUndo::Old(std::uint64_t offset) const {
+  const Chunk& chunk = chunks_[offset / kChunkBytes];
+  return chunk.state.load() == 2 ? chunk.data.data() + offset % kChunkBytes
+                                 : allocation_.host + offset;
 }
 
 void AllocationUndo::Save(std::uint64_t offset, std::uint64_t bytes) {
@@ -115,20 +138,28 @@ void AllocationUndo::Restore() {
 
 BatchMemory::~BatchMemory() {
   for (const auto& undo : undo_) {
-    undo->allocation().undo.store(nullptr);
+    undo->allocation().undo.store(undo->outer());
   }
+}
+
+AllocationUndo& BatchMemory::UndoOf(Allocation& allocation) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::find_if(undo_.begin(), undo_.end(), [&](const auto& undo) {
+    return &undo->allocation() == &allocation;
+  });
+  if (known != undo_.end()) {
+    return **known;
+  }
+  AllocationUndo* outer = outer_ == nullptr ? nullptr : &outer_->UndoOf(allocation);
+  undo_.push_back(std::make_unique<AllocationUndo>(allocation, *this, outer));
+  return *undo_.back();
 }
 
 void BatchMemory::Save(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes) {
   AllocationUndo* undo = allocation.undo.load(std::memory_order_acquire);
-  if (undo == nullptr) {
-    const std::lock_guard lock(mutex_);
-    undo = allocation.undo.load(std::memory_order_acquire);
-    if (undo == nullptr) {
-      undo_.push_back(std::make_unique<AllocationUndo>(allocation));
-      undo = undo_.back().get();
-      allocation.undo.store(undo, std::memory_order_release);
-    }
+  if (undo == nullptr || &undo->owner() != this) {
+    undo = &UndoOf(allocation);
+    allocation.undo.store(undo, std::memory_order_release);
   }
   undo->Save(offset, bytes);
 }
@@ -199,15 +230,15 @@ void BlockLog::NoteRead(Allocation* allocation) {
   }
 }
 
-Overlap FindOverlap(const std::vector<BlockLog>& logs, const BatchMemory& memory) {
+Overlap FindOverlap(const std::vector<const BlockLog*>& logs, const BatchMemory& memory) {
   bool mixed = false;
-  for (const BlockLog& log : logs) {
+  for (const BlockLog* log : logs) {
+    const std::vector<Allocation*>& read = log->read_allocations();
     for (const auto& undo : memory.written()) {
-      mixed |= std::find(log.read_allocations().begin(), log.read_allocations().end(),
-                         &undo->allocation()) != log.read_allocations().end();
+      mixed |= std::find(read.begin(), read.end(), &undo->allocation()) != read.end();
     }
   }
-  if (mixed && !logs.front().logs_reads()) {
+  if (mixed && !logs.front()->logs_reads()) {
     return Overlap::kUnknown;
   }
   const std::vector<OwnedChunk> written = WrittenChunks(logs);
@@ -215,7 +246,7 @@ Overlap FindOverlap(const std::vector<BlockLog>& logs, const BatchMemory& memory
     return Overlap::kConflict;
   }
   for (std::size_t b = 0; mixed && b < logs.size(); ++b) {
-    if (ReadsWhatOthersWrote(logs[b].reads(), b, written)) {
+    if (ReadsWhatOthersWrote(logs[b]->reads(), b, written)) {
       return Overlap::kConflict;
     }
   }

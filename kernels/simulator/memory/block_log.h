@@ -15,15 +15,21 @@ namespace voltcheck::simulator {
 
 struct Allocation;
 class AddressSpace;
+class BatchMemory;
 
 /// The old contents of what one allocation loses while blocks run side by side, chunk by chunk.
 class AllocationUndo {
  public:
-  explicit AllocationUndo(Allocation& allocation);
+  /// `outer` keeps what was there at an earlier time, or is null.
+  AllocationUndo(Allocation& allocation, const BatchMemory& owner, AllocationUndo* outer);
   /// Saves the chunks of [offset, offset + bytes) before their first change. Any thread.
   void Save(std::uint64_t offset, std::uint64_t bytes);
   void Restore();
   Allocation& allocation() const { return allocation_; }
+  const BatchMemory& owner() const { return owner_; }
+  AllocationUndo* outer() const { return outer_; }
+  /// The old bytes at `offset` (they lie in one chunk), or the present ones if nothing changed.
+  const std::byte* Old(std::uint64_t offset) const;
 
  private:
   struct Chunk {
@@ -32,16 +38,22 @@ class AllocationUndo {
     std::vector<std::uint64_t> written;  ///< of Allocation::written
   };
   void SaveChunk(std::uint64_t index);
+  void Keep(std::uint64_t index, const Chunk& copy);
 
   Allocation& allocation_;
+  const BatchMemory& owner_;
+  AllocationUndo* outer_;
   std::unique_ptr<Chunk[]> chunks_;
   std::uint64_t count_;
 };
 
-/// Global memory while a batch of blocks runs side by side: can take everything back.
+/// Global memory while a batch of blocks runs side by side, or during a whole launch: can take
+/// everything back.
 class BatchMemory {
  public:
-  explicit BatchMemory(AddressSpace& global) : global_(global) {}
+  /// `outer` is the memory of the launch that the batch belongs to, or null.
+  explicit BatchMemory(AddressSpace& global, BatchMemory* outer = nullptr)
+      : global_(global), outer_(outer) {}
   BatchMemory(const BatchMemory&) = delete;
   BatchMemory& operator=(const BatchMemory&) = delete;
   ~BatchMemory();
@@ -51,9 +63,12 @@ class BatchMemory {
   /// The allocations that were written.
   const std::vector<std::unique_ptr<AllocationUndo>>& written() const { return undo_; }
   Allocation* FindByHost(const std::byte* host) const;
+  /// The undo of an allocation in this memory, made if need be.
+  AllocationUndo& UndoOf(Allocation& allocation);
 
  private:
   AddressSpace& global_;
+  BatchMemory* outer_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<AllocationUndo>> undo_;
 };
@@ -70,6 +85,8 @@ class BlockLog {
   /// A read site meets an allocation for the first time.
   void NoteRead(Allocation* allocation);
 
+  /// From here on writes are saved to the memory of the launch.
+  void set_memory(BatchMemory* memory) { memory_ = memory; }
   bool logs_reads() const { return logs_reads_; }
   const std::vector<Allocation*>& read_allocations() const { return read_allocations_; }
   const TouchedBytes& reads() const { return reads_; }
@@ -93,7 +110,7 @@ enum class Overlap {
 /// Compares the logs of a batch. The answer does not depend on how the blocks were interleaved:
 /// without a conflict each block saw only what it would have seen alone, so the logs are those of
 /// the blocks alone.
-Overlap FindOverlap(const std::vector<BlockLog>& logs, const BatchMemory& memory);
+Overlap FindOverlap(const std::vector<const BlockLog*>& logs, const BatchMemory& memory);
 
 }  // namespace voltcheck::simulator
 

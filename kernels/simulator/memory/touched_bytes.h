@@ -19,12 +19,18 @@ class TouchedBytes {
   struct Chunk {
     std::uintptr_t number = 0;  ///< address / kChunkBytes
     Bits bits{};
+    Bits again{};  ///< added more than once
   };
   /// In order of first touch.
   const std::vector<Chunk>& chunks() const { return chunks_; }
+  /// Null: nothing of it was touched.
+  const Chunk* FindChunk(std::uintptr_t number) const {
+    const auto found = index_.find(number);
+    return found == index_.end() ? nullptr : &chunks_[found->second];
+  }
 
  private:
-  Bits& Find(std::uintptr_t number);
+  Chunk& Find(std::uintptr_t number);
 
   static constexpr std::size_t kRecent = 128;
   struct Recent {

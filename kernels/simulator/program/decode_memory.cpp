@@ -31,7 +31,8 @@ bool ReadSpace(const std::string& word, MemoryModifiers& memory) {
   return false;
 }
 
-/// Orderings and scopes. Scopes need no action: the simulator's memory is coherent for all threads.
+/// Orderings and scopes. Scopes change no value, as the simulator's memory is coherent for all
+/// threads; the race checker looks at them.
 bool ReadOrder(const std::string& word, MemorySite& site) {
   if (word == "volatile" || word == "relaxed" || word == "mmio") {
     site.ordered = true;
@@ -43,7 +44,11 @@ bool ReadOrder(const std::string& word, MemorySite& site) {
     site.release = word != "acquire";
     return true;
   }
-  return word == "weak" || word == "cta" || word == "gpu" || word == "sys" || word == "cluster";
+  if (word == "cta") {
+    site.block_scope = true;
+    return true;
+  }
+  return word == "weak" || word == "gpu" || word == "sys" || word == "cluster";
 }
 
 /// Cache operators and hints, which have no effect on values. `.cv` reads memory again, as volatile
@@ -271,7 +276,7 @@ void DecodeFence(FunctionLowering& lowering) {
     }
   }
   const bool block_only = lowering.Has("cta");
-  lowering.Emit("@fence", {}, {}).imm = block_only ? 1 : 0;
+  lowering.Emit("@fence", {}, {}).imm = (block_only ? 1 : 0) + (lowering.Has("acq_rel") ? 4 : 0);
 }
 
 void DecodePrefetch(FunctionLowering& lowering) {

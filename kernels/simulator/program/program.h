@@ -123,6 +123,7 @@ struct MemorySite {
   bool ordered = false;  ///< volatile, acquire, release or atomic: may carry messages
   bool acquire = false;
   bool release = false;
+  bool block_scope = false;  ///< .cta: orders nothing for other blocks
   AtomicOp operation = AtomicOp::kAdd;
   NumberKind number = NumberKind::kUnsigned;
 };

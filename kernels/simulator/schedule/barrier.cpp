@@ -47,10 +47,12 @@ bool Block::Arrive(Warp& warp, std::size_t index, const Instr& instr, const Cont
                       std::to_string(id) + ", which expects " + std::to_string(barrier.expected));
   }
   const std::uint32_t votes = *warp.RowOf<std::uint32_t>(group, instr.op[3]) & group.mask;
-  barrier.participants[warp.index()] = 1;
   barrier.reduced_and &= votes == group.mask;
   barrier.reduced_count += static_cast<std::uint32_t>(std::popcount(votes));
 
+  if (checker_ != nullptr) {
+    checker_->OnArrive(id, warp.index(), group.mask, control.barrier != BarrierOp::kArrive);
+  }
   if (control.barrier == BarrierOp::kArrive) {
     ++group.pc;
   } else {
@@ -121,11 +123,15 @@ void Block::CheckRelease(std::uint32_t id) {
 
 void Block::Release(std::uint32_t id) {
   Barrier& barrier = barriers_[id];
+  std::vector<std::uint32_t> waiting;
+  bool whole = true;
   for (Warp& warp : warps_) {
+    std::uint32_t lanes = 0;
     for (LaneGroup& group : warp.groups()) {
       if (group.state != LaneGroup::State::kBarrier || group.barrier != id) {
         continue;
       }
+      lanes |= group.mask;
       const Instr& instr = launch_->program->code[group.pc];
       const Control& control = launch_->program->control[instr.control()];
       if (control.barrier == BarrierOp::kRedPopc) {
@@ -144,23 +150,17 @@ void Block::Release(std::uint32_t id) {
       group.state = LaneGroup::State::kReady;
       ++group.pc;
     }
+    whole &= lanes == warp.alive();
+    if (lanes != 0) {
+      waiting.push_back(warp.index());
+    }
     warp.OnBarrier();
   }
   if (checker_ != nullptr) {
-    std::vector<std::uint32_t> warps;
-    bool whole = true;
-    for (const Warp& warp : warps_) {
-      if (barrier.participants[warp.index()] != 0) {
-        warps.push_back(warp.index());
-      } else {
-        whole &= warp.alive() == 0;
-      }
-    }
-    checker_->OnBarrier(warps, whole);
+    checker_->OnRelease(id, waiting, whole);
   }
   barrier = Barrier{};
   barrier.arrived.assign(warps_.size(), 0);
-  barrier.participants.assign(warps_.size(), 0);
 }
 
 void Block::OnExit() { CompleteBarriers(); }

@@ -16,35 +16,46 @@ namespace {
 /// may be waiting for one of them, with plain loads.
 constexpr std::int64_t kLongest = std::int64_t{1} << 27;
 
-std::vector<BlockLog> TryBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks,
-                               BlockPool& pool, BatchMemory& memory,
-                               std::vector<BatchEntry>& entries) {
-  std::vector<BlockLog> logs;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    logs.emplace_back(memory, *launch.reads_what_it_writes);
+/// Runs one block as far as it keeps to itself.
+void RunAlone(const LaunchState& launch, std::uint64_t block, bool logs, BatchMemory* memory,
+              std::vector<Allocation*>& cache, BlockPool& pool, BatchEntry& entry) {
+  // A fresh cache: the first access of every site must be seen, as it tells which allocations are
+  // read.
+  cache.assign(launch.program->memory.size(), nullptr);
+  entry.block = pool.Take();
+  entry.block->Start(launch, block);
+  if (memory != nullptr) {
+    entry.block->StartLog(*memory, logs);
   }
+  entry.block->set_pauses_before_communication(true);
+  entry.stop =
+      entry.block->Run({cache.data(), memory == nullptr ? nullptr : &entry.block->log()}, kLongest);
+  if (entry.stop == Block::Stop::kSlice) {
+    entry.stop = Block::Stop::kPaused;
+  }
+}
+
+void TryBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, BlockPool& pool,
+              BatchMemory& memory, std::vector<BatchEntry>& entries) {
+  const bool logs_reads = launch.memory != nullptr || *launch.reads_what_it_writes;
   entries.clear();
   entries.resize(blocks.size());
-  // Fresh caches: the first access of every site must be seen, as it tells which allocations are
-  // read.
   tbb::enumerable_thread_specific<std::vector<Allocation*>> caches;
   const auto run = [&](std::size_t i) {
-    std::vector<Allocation*>& cache = caches.local();
-    cache.assign(launch.program->memory.size(), nullptr);
-    BatchEntry& entry = entries[i];
-    entry.block = pool.Take();
-    entry.block->Start(launch, blocks[i]);
-    entry.block->set_pauses_before_communication(true);
-    entry.stop = entry.block->Run({cache.data(), &logs[i]}, kLongest);
-    if (entry.stop == Block::Stop::kSlice) {
-      entry.stop = Block::Stop::kPaused;
-    }
+    RunAlone(launch, blocks[i], logs_reads, &memory, caches.local(), pool, entries[i]);
   };
   const int cores = tbb::info::default_concurrency();
   tbb::task_arena arena(launch.options.jobs == 0 ? cores : std::min(launch.options.jobs, cores));
   arena.execute(
       [&] { tbb::parallel_for(std::size_t{0}, blocks.size(), run, tbb::simple_partitioner()); });
-  return logs;
+}
+
+void GoOnAmongOthers(const LaunchState& launch, std::vector<BatchEntry>& entries) {
+  for (BatchEntry& entry : entries) {
+    entry.block->log().set_memory(launch.memory);
+    entry.block->set_pauses_before_communication(false);
+    entry.block->Resume();
+  }
 }
 
 }  // namespace
@@ -67,14 +78,15 @@ void BlockPool::Give(std::unique_ptr<Block> block) {
 bool RunBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, BlockPool& pool,
               std::vector<BatchEntry>& entries) {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    BatchMemory memory(*launch.global);
-    const std::vector<BlockLog> logs = TryBatch(launch, blocks, pool, memory, entries);
+    BatchMemory memory(*launch.global, launch.memory);
+    TryBatch(launch, blocks, pool, memory, entries);
+    std::vector<const BlockLog*> logs;
+    for (const BatchEntry& entry : entries) {
+      logs.push_back(&entry.block->log());
+    }
     const Overlap overlap = FindOverlap(logs, memory);
     if (overlap == Overlap::kApart) {
-      for (BatchEntry& entry : entries) {
-        entry.block->set_pauses_before_communication(false);
-        entry.block->Resume();
-      }
+      GoOnAmongOthers(launch, entries);
       return true;
     }
     memory.Rollback();
@@ -88,6 +100,17 @@ bool RunBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, 
     *launch.reads_what_it_writes = true;
   }
   return false;
+}
+
+void RunApart(const LaunchState& launch, std::span<const std::uint64_t> blocks, BlockPool& pool,
+              std::vector<BatchEntry>& entries) {
+  std::vector<Allocation*> cache;
+  entries.clear();
+  entries.resize(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    RunAlone(launch, blocks[i], false, nullptr, cache, pool, entries[i]);
+  }
+  GoOnAmongOthers(launch, entries);
 }
 
 }  // namespace voltcheck::simulator

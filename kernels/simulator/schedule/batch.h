@@ -36,6 +36,11 @@ struct BatchEntry {
 bool RunBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, BlockPool& pool,
               std::vector<BatchEntry>& entries);
 
+/// The same in the calling thread, for blocks of which an earlier run of the launch showed that
+/// they keep apart.
+void RunApart(const LaunchState& launch, std::span<const std::uint64_t> blocks, BlockPool& pool,
+              std::vector<BatchEntry>& entries);
+
 }  // namespace voltcheck::simulator
 
 #endif  // VOLTCHECK_KERNELS_SIMULATOR_SCHEDULE_BATCH_H_

@@ -44,11 +44,11 @@ void Block::Start(const LaunchState& launch, std::uint64_t index) {
   barriers_.assign(kBarriers, Barrier{});
   for (Barrier& barrier : barriers_) {
     barrier.arrived.assign(launch.warps(), 0);
-    barrier.participants.assign(launch.warps(), 0);
   }
   findings_.Clear();
+  log_ = BlockLog();
   checker_.reset();
-  if (BlockChecker::Wanted(launch.options.checks)) {
+  if (BlockChecker::Wanted(launch)) {
     checker_ = std::make_unique<BlockChecker>();
     checker_->Start(launch, index, findings_);
   }

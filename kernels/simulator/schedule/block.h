@@ -9,6 +9,7 @@
 
 #include "kernels/simulator/check/block_checker.h"
 #include "kernels/simulator/check/findings.h"
+#include "kernels/simulator/memory/block_log.h"
 #include "kernels/simulator/schedule/launch.h"
 #include "kernels/simulator/schedule/warp.h"
 
@@ -36,6 +37,11 @@ class Block {
   void Resume();
 
   std::uint64_t index() const { return index_; }
+  /// What it reads and writes, while somebody asks: see StartLog.
+  void StartLog(BatchMemory& memory, bool logs_reads) { log_ = BlockLog(memory, logs_reads); }
+  BlockLog& log() { return log_; }
+  const BlockLog& log() const { return log_; }
+  const BlockChecker* checker() const { return checker_.get(); }
   const FindingList& findings() const { return findings_; }
   FindingList& findings() { return findings_; }
   kernels::Counters counters() const;
@@ -66,8 +72,7 @@ class Block {
     bool reduced_and = true;
     std::uint32_t reduced_count = 0;
     bool in_use = false;
-    std::vector<std::uint32_t> arrived;      ///< lanes by warp
-    std::vector<std::uint8_t> participants;  ///< warps that arrived in this round
+    std::vector<std::uint32_t> arrived;  ///< lanes by warp
   };
 
   bool IsComplete(const Barrier& barrier) const;
@@ -87,6 +92,7 @@ class Block {
   std::vector<AlignedBytes> shared_;
   std::vector<Barrier> barriers_;
   FindingList findings_;
+  BlockLog log_;
   std::unique_ptr<BlockChecker> checker_;  ///< null: nobody wants to see accesses
   ScheduleRandom random_;
   std::size_t next_warp_ = 0;

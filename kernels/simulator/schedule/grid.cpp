@@ -6,6 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "kernels/simulator/check/global_races.h"
+#include "kernels/simulator/check/lock_words.h"
+#include "kernels/simulator/memory/block_log.h"
+#include "kernels/simulator/memory/launch_touches.h"
 #include "kernels/simulator/schedule/batch.h"
 #include "kernels/simulator/schedule/block.h"
 
@@ -34,12 +38,21 @@ std::vector<std::uint64_t> StartOrder(const LaunchState& launch) {
   return order;
 }
 
+/// What a first run of a launch leaves for a closer look.
+struct Trail {
+  std::vector<bool> apart;  ///< by admission: whether its blocks ran side by side
+  LaunchTouches touches;
+  LockWords locks;
+};
+
 /// Blocks start in batches, which run side by side until they would talk to each other; from there
 /// on, and when a batch did not keep apart, they take turns in one thread.
 class GridRun {
  public:
-  explicit GridRun(const LaunchState& launch)
+  /// Writes the trail if the launch keeps memory, and follows it if it looks for global races.
+  GridRun(const LaunchState& launch, Trail& trail)
       : launch_(launch),
+        trail_(trail),
         order_(StartOrder(launch)),
         site_cache_(launch.program->memory.size(), nullptr) {}
 
@@ -62,9 +75,7 @@ class GridRun {
         Admit();
         idle_rounds = 0;
       } else if (idle_rounds == kIdleRounds) {
-        Stop(
-            *resident_.front(), "deadlock",
-            "spins forever, and so do " + std::to_string(resident_.size() - 1) + " other blocks: ");
+        StopSpinning();
       }
     }
     for (const std::unique_ptr<Block>& block : resident_) {
@@ -80,7 +91,7 @@ class GridRun {
     const std::span<const std::uint64_t> blocks =
         std::span(order_).subspan(next_, std::min(wanted, order_.size() - next_));
     std::vector<BatchEntry> entries;
-    if (!serial_ && RunBatch(launch_, blocks, pool_, entries)) {
+    if (!serial_ && RunSideBySide(blocks, entries)) {
       next_ += blocks.size();
       AdmitBatch(entries);
       return;
@@ -89,8 +100,23 @@ class GridRun {
     for (const std::uint64_t block : blocks.first(std::min(kResident, blocks.size()))) {
       resident_.push_back(pool_.Take());
       resident_.back()->Start(launch_, block);
+      if (launch_.memory != nullptr) {
+        resident_.back()->StartLog(*launch_.memory, true);
+      }
       ++next_;
     }
+  }
+
+  bool RunSideBySide(std::span<const std::uint64_t> blocks, std::vector<BatchEntry>& entries) {
+    if (launch_.global_races == nullptr) {
+      trail_.apart.push_back(RunBatch(launch_, blocks, pool_, entries));
+      return trail_.apart.back();
+    }
+    if (!trail_.apart[admissions_++]) {
+      return false;
+    }
+    RunApart(launch_, blocks, pool_, entries);
+    return true;
   }
 
   void AdmitBatch(std::vector<BatchEntry>& entries) {
@@ -115,7 +141,8 @@ class GridRun {
       Block& block = *resident_[i];
       const std::uint64_t messages = block.messages();
       const std::uint64_t changes = block.changes();
-      const Block::Stop stop = block.Run({site_cache_.data(), nullptr}, kBlockTurn);
+      const Block::Stop stop = block.Run(
+          {site_cache_.data(), launch_.memory == nullptr ? nullptr : &block.log()}, kBlockTurn);
       if (stop == Block::Stop::kKilled) {
         result_.faulted = true;
         return true;
@@ -146,12 +173,24 @@ class GridRun {
     block.ReportStuck(checker, what);
     result_.faulted = true;
   }
+  /// All blocks that have not finished wait for something that nobody does.
+  void StopSpinning() {
+    constexpr std::size_t kMostReported = 32;
+    for (std::size_t i = 0; i < std::min(resident_.size(), kMostReported); ++i) {
+      Stop(*resident_[i], "deadlock",
+           "spins forever, and so do " + std::to_string(resident_.size() - 1) + " other blocks: ");
+    }
+  }
   void Retire(std::unique_ptr<Block> block) {
     Collect(*block);
     done_instructions_ += block->lane_instructions();
     pool_.Give(std::move(block));
   }
   void Collect(const Block& block) {
+    if (launch_.memory != nullptr) {
+      trail_.touches.Add(block.log());
+      trail_.locks.Add(block);
+    }
     result_.findings.Append(block.findings());
     const kernels::Counters counters = block.counters();
     result_.counters.lane_instructions += counters.lane_instructions;
@@ -162,8 +201,10 @@ class GridRun {
   }
 
   const LaunchState& launch_;
+  Trail& trail_;
   const std::vector<std::uint64_t> order_;
-  std::size_t next_ = 0;  ///< blocks that have started
+  std::size_t next_ = 0;        ///< blocks that have started
+  std::size_t admissions_ = 0;  ///< of blocks side by side
   bool serial_ = false;
   std::vector<Allocation*> site_cache_;
   BlockPool pool_;
@@ -172,8 +213,42 @@ class GridRun {
   GridResult result_;
 };
 
+/// The smallest access of the program to global memory: every access is a multiple of it.
+std::uint32_t GlobalGranule(const Program& program) {
+  std::uint32_t granule = 16;
+  for (const MemorySite& site : program.memory) {
+    if (site.space == Space::kGlobal || site.space == Space::kGeneric) {
+      granule = std::min<std::uint32_t>(granule, std::uint32_t{site.bytes} * site.vector);
+    }
+  }
+  return granule;
+}
+
 }  // namespace
 
-GridResult RunGrid(const LaunchState& launch) { return GridRun(launch).Run(); }
+GridResult RunGrid(const LaunchState& launch) {
+  Trail trail;
+  const Checks& checks = launch.options.checks;
+  if (!checks.global_races && !checks.leaked_locks) {
+    return GridRun(launch, trail).Run();
+  }
+  BatchMemory memory(*launch.global);
+  LaunchState logged = launch;
+  logged.memory = &memory;
+  GridResult result = GridRun(logged, trail).Run();
+  ContestedBytes contested = trail.touches.TakeContested();
+  if (checks.global_races && !contested.empty()) {
+    // Once more, the very same way, with an eye on the bytes that two threads touch.
+    memory.Rollback();
+    GlobalRaces races(std::move(contested), GlobalGranule(*launch.program), kThreadsOfBlock);
+    LaunchState watched = launch;
+    watched.global_races = &races;
+    result = GridRun(watched, trail).Run();
+  }
+  if (checks.leaked_locks && !result.faulted) {
+    trail.locks.Report(launch, memory, result.findings);
+  }
+  return result;
+}
 
 }  // namespace voltcheck::simulator

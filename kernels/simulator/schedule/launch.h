@@ -13,6 +13,9 @@
 namespace voltcheck::simulator {
 
 class AddressSpace;
+class BatchMemory;
+class GlobalRaces;
+struct SpinLoops;
 
 /// One kernel launch, the same for all its blocks. Never written while they run.
 struct LaunchState {
@@ -29,6 +32,11 @@ struct LaunchState {
   /// Whether blocks of this kernel that ran side by side read what they also write; remembered from
   /// launch to launch. Saves a second try, never changes a result.
   bool* reads_what_it_writes = nullptr;
+  const SpinLoops* spins = nullptr;  ///< of the program
+  /// Not null: what every block reads and writes is logged, and the old contents kept here.
+  BatchMemory* memory = nullptr;
+  /// Not null: contested bytes are known, and one thread runs all blocks to look at them closely.
+  GlobalRaces* global_races = nullptr;
 
   std::uint32_t threads() const { return static_cast<std::uint32_t>(block.count()); }
   std::uint32_t warps() const { return (threads() + kWarpSize - 1) / kWarpSize; }
