@@ -39,4 +39,32 @@ double Exp(double x) {
   return 2 * exp_r * std::bit_cast<double>(scale);
 }
 
+double Log(double x) {
+  if (!(x > 0)) {
+    return std::isnan(x) ? x : -std::numeric_limits<double>::infinity();
+  }
+  if (std::isinf(x)) {
+    return x;
+  }
+  // x = 2^e m with m from sqrt(1/2) to sqrt(2); ln m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <
+  // 0.172.
+  int e = 0;
+  double m = std::frexp(x, &e);
+  constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
+  if (m < kSqrtHalf) {
+    m *= 2;
+    --e;
+  }
+  const double s = (m - 1) / (m + 1);
+  const double s2 = s * s;
+  // The first term left out, s^24 / 25, is below 2^-65.
+  double tail = 0;
+  for (int i = 23; i >= 3; i -= 2) {
+    tail = (tail + 1.0 / i) * s2;
+  }
+  constexpr double kLn2High = 0x1.62e42feep-1;
+  constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
+  return e * kLn2High + (2 * s + (2 * s * tail + e * kLn2Low));
+}
+
 }  // namespace voltcheck::reference

@@ -99,6 +99,29 @@ HalfMatrix PredictGemm(const Problem& problem, const Permutation& permutation, G
   return out;
 }
 
+HalfBits PredictElement(const Problem& problem, const Permutation& permutation, Gemm gemm,
+                        const HalfMatrix& a, const Tactic& tactic, Numerics numerics, int row,
+                        int column, int kept) {
+  const int expert = permutation.expert[static_cast<std::size_t>(row)];
+  const AwqMatrix& m = WeightsOf(problem, expert, gemm);
+  const HalfMatrix weights = DecodeContract(m);
+  std::vector<HalfBits> input(a.row(row).begin(), a.row(row).end());
+  std::fill(input.begin() + kept, input.end(), HalfBits{0});
+  std::vector<HalfBits> chain(input.size());
+  for (int k = 0; k < a.cols; ++k) {
+    chain[static_cast<std::size_t>(k)] = weights.row(k)[static_cast<std::size_t>(column)];
+  }
+  float sum = 0;
+  for (int split = 0; split < tactic.splits; ++split) {
+    const SplitRange range = SplitRows(tactic, split, a.cols, m.group);
+    float partial = 0;
+    arith::DotChain(StepArithmeticOf(numerics), input.data() + range.begin,
+                    chain.data() + range.begin, a.cols, &partial, 1, (range.end - range.begin) / 4);
+    sum = split == 0 ? partial : sum + partial;
+  }
+  return arith::FloatToHalf(sum);
+}
+
 float ExpfOfNvcc(float x) {
   // The instructions that nvcc 11.8 emits: exp(x) = 2^i * 2^w. The bits of 12582913 + floor(252 t)
   // carry i + 1 + 126 in their low byte, which becomes the exponent of the scale.

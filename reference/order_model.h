@@ -22,6 +22,12 @@ arith::StepArithmetic StepArithmeticOf(Numerics numerics);
 HalfMatrix PredictGemm(const Problem& problem, const Permutation& permutation, Gemm gemm,
                        const HalfMatrix& a, const Tactic& tactic, Numerics numerics);
 
+/// The same for the one output (row, column), on the first `kept` elements of that row of `a`; the
+/// others count as zero.
+std::uint16_t PredictElement(const Problem& problem, const Permutation& permutation, Gemm gemm,
+                             const HalfMatrix& a, const Tactic& tactic, Numerics numerics, int row,
+                             int column, int kept);
+
 /// expf(x) as nvcc 11.8 compiles it for SM70 without fast-math, with the bits of the table unit
 /// that reference/arith models (TableUnitChip names it).
 float ExpfOfNvcc(float x);

@@ -197,6 +197,9 @@ CaseRecord RunCase(const Problem& problem, const DeviceOptions& options,
     return record;
   }
   record.kernels = KernelsOf(plan);
+  if (options.hooks.plan) {
+    options.hooks.plan(plan);
+  }
 
   const Stopwatch device_watch;
   kernels::KernelSet set(*device, options.overrides);
@@ -208,6 +211,10 @@ CaseRecord RunCase(const Problem& problem, const DeviceOptions& options,
       CheckPromises(problem, expected.permutation, observed);
   record.findings.insert(record.findings.end(), promises.begin(), promises.end());
 
+  if (options.hooks.output && !observed.crashed && !observed.output.empty()) {
+    const reference::Matrix<float>& want = expected.fp32.output;
+    options.hooks.output(observed.output, {want.data(), static_cast<std::size_t>(want.size())});
+  }
   const ShortenedRuns runs(problem, options, observed);
   under_test.run_gemm = [&runs](Gemm gemm, int kept) { return runs.Run(gemm, kept); };
   JudgeCase(problem, expected, observed, under_test, judge, record);

@@ -81,6 +81,19 @@ double BudgetUse(double diff, double budget) {
   return budget > 0 ? std::abs(diff) / budget : std::numeric_limits<double>::infinity();
 }
 
+// From `overflow` up a correct result may also be infinite.
+bool IsWithin(double value, double want, double budget, double overflow) {
+  if (std::isnan(want) || std::isnan(value)) {
+    return std::isnan(want) && std::isnan(value);
+  }
+  if (std::isinf(value) || std::isinf(want)) {
+    const bool may_overflow = std::abs(want) + budget >= overflow;
+    return value == want ||
+           (std::isinf(value) && may_overflow && std::signbit(value) == std::signbit(want));
+  }
+  return std::abs(value - want) <= budget;
+}
+
 }  // namespace
 
 std::int32_t UlpBinUpper(std::size_t bin) {
@@ -91,24 +104,19 @@ std::int32_t UlpBinUpper(std::size_t bin) {
 }
 
 bool WithinBudget(std::uint16_t got, double want, double budget) {
-  const double value = arith::HalfToFloat(got);
-  if (std::isnan(want) || std::isnan(value)) {
-    return std::isnan(want) && std::isnan(value);
-  }
-  if (std::isinf(value) || std::isinf(want)) {
-    if (value == want) {
-      return true;
-    }
-    const bool may_overflow = std::abs(want) + budget >= kHalfOverflow;
-    return std::isinf(value) && may_overflow && std::signbit(value) == std::signbit(want);
-  }
-  return std::abs(value - want) <= budget;
+  return IsWithin(arith::HalfToFloat(got), want, budget, kHalfOverflow);
+}
+
+bool WithinBudget(float got, double want, double budget) {
+  return IsWithin(got, want, budget, std::numeric_limits<double>::infinity());
 }
 
 ComparisonFigures Compare(const Compared& c) {
   const std::size_t n = static_cast<std::size_t>(c.rows) * static_cast<std::size_t>(c.cols);
   const bool has_budget = !c.budget.empty();
-  assert(c.got.size() == n && c.want.size() == n && (!has_budget || c.budget.size() == n));
+  const bool is_wide = !c.got_wide.empty();
+  assert((is_wide ? c.got_wide.size() : c.got.size()) == n && c.want.size() == n);
+  assert(!has_budget || c.budget.size() == n);
 
   ComparisonFigures f;
   f.elements = n;
@@ -116,15 +124,17 @@ ComparisonFigures Compare(const Compared& c) {
   std::vector<double> uses;
   uses.reserve(has_budget ? n : 0);
   for (std::size_t i = 0; i < n; ++i) {
-    const double got = arith::HalfToFloat(c.got[i]);
+    const std::uint16_t half = is_wide ? arith::FloatToHalf(c.got_wide[i]) : c.got[i];
+    const double got = is_wide ? c.got_wide[i] : arith::HalfToFloat(half);
     const double want = c.want[i];
     const double budget = has_budget ? c.budget[i] : 0;
-    const std::int32_t ulps = arith::HalfUlpDistance(c.got[i], arith::DoubleToHalf(want));
+    const std::int32_t ulps = arith::HalfUlpDistance(half, arith::DoubleToHalf(want));
     f.differing += ulps != 0 ? 1 : 0;
     f.nonfinite_got += std::isfinite(got) ? 0 : 1;
     f.nonfinite_want += std::isfinite(want) ? 0 : 1;
     const bool finite = std::isfinite(got) && std::isfinite(want);
-    if (has_budget && (finite || c.judge_nonfinite) && !WithinBudget(c.got[i], want, budget)) {
+    const double overflow = is_wide ? std::numeric_limits<double>::infinity() : kHalfOverflow;
+    if (has_budget && (finite || c.judge_nonfinite) && !IsWithin(got, want, budget, overflow)) {
       ++f.over_budget;
     }
     if (!finite) {

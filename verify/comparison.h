@@ -8,7 +8,8 @@
 
 namespace voltcheck::verify {
 
-/// What is compared: one stage's fp16 outputs, row-major, against fp64 values of the same shape.
+/// What is compared: one stage's outputs, row-major, against fp64 values of the same shape. Either
+/// `got` or `got_wide` is empty.
 struct Compared {
   int rows = 0;
   int cols = 0;
@@ -18,6 +19,9 @@ struct Compared {
   /// Whether an element that is finite on one side only counts as over budget. Off where an earlier
   /// stage may rightly have overflowed, so that the exact value says nothing about this element.
   bool judge_nonfinite = true;
+  /// fp32 values (logits). Distances in units in the last place are then those of the values
+  /// rounded to half, and nothing overflows at 65,520.
+  std::span<const float> got_wide = {};
 };
 
 /// A place in a stage's output with the values that were found there.
@@ -63,6 +67,8 @@ ComparisonFigures Compare(const Compared& compared);
 
 /// Whether `got` may stand for `want`: the rule behind ComparisonFigures::over_budget.
 bool WithinBudget(std::uint16_t got, double want, double budget);
+/// The same for an fp32 value, which does not overflow at 65,520.
+bool WithinBudget(float got, double want, double budget);
 
 }  // namespace voltcheck::verify
 

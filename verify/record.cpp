@@ -12,14 +12,15 @@ std::string_view ToString(Verdict verdict) {
 }
 
 std::string_view ToString(Stage stage) {
-  constexpr std::array<std::string_view, kStages.size()> kNames{"w13", "silu", "w2", "output"};
+  constexpr std::array<std::string_view, kStages.size()> kNames{"w13", "silu", "w2", "output",
+                                                                "logits"};
   return kNames[static_cast<std::size_t>(stage)];
 }
 
 double CaseRecord::WorstUse() const {
   double worst = 0;
   for (const StageRecord& stage : stages) {
-    worst = std::max(worst, stage.own.max_use.magnitude);
+    worst = std::max({worst, stage.own.max_use.magnitude, stage.posterior.max_use.magnitude});
   }
   return worst;
 }

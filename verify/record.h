@@ -10,7 +10,9 @@
 
 #include "fixtures/case/case.h"
 #include "kernels/device.h"
+#include "verify/breakdown.h"
 #include "verify/comparison.h"
+#include "verify/logit_figures.h"
 
 namespace voltcheck::verify {
 
@@ -27,26 +29,55 @@ enum class Verdict {
 inline constexpr std::size_t kVerdicts = 8;
 std::string_view ToString(Verdict verdict);
 
-enum class Stage { kW13, kSilu, kW2, kOutput };
-inline constexpr std::array<Stage, 4> kStages{Stage::kW13, Stage::kSilu, Stage::kW2,
-                                              Stage::kOutput};
+/// What is judged: the four stages that run on the device, and the logits that follow from the
+/// output in a case with a head.
+enum class Stage { kW13, kSilu, kW2, kOutput, kLogits };
+inline constexpr std::array<Stage, 5> kStages{Stage::kW13, Stage::kSilu, Stage::kW2, Stage::kOutput,
+                                              Stage::kLogits};
 std::string_view ToString(Stage stage);
+
+/// The k-step at which the accumulation of a differing element first leaves the model. Found by
+/// running the device again on inputs that are zero from some k on.
+struct Departure {
+  int row = -1;  ///< -1: not looked for
+  int col = -1;
+  int split = -1;   ///< the split that owns the step; -1: the shortened sums all agree
+  int k = -1;       ///< first of the step's four rows of K
+  double got = 0;   ///< the device's result of the sum through that step, rounded to half
+  double want = 0;  ///< the model's
+};
 
 /// How one stage did. Figures are over the rows that the contract computes (reference
 /// Permutation::rows).
 struct StageRecord {
   bool present = false;
   Verdict verdict = Verdict::kUntested;
-  std::string reason;            ///< one line; empty when passed
-  ComparisonFigures own;         ///< against the fp64 oracle on the device's own input of the stage
-  ComparisonFigures end_to_end;  ///< against the fp64 oracle from the case's inputs
-  ComparisonFigures reference;   ///< against the FP32 Eigen reference from the case's inputs
+  std::string reason;     ///< one line; empty when passed
+  ComparisonFigures own;  ///< against the fp64 oracle on the device's own input of the stage
+  /// Like `own`, under the a-posteriori budget of a GEMM whose order is declared; elements is 0
+  /// otherwise. Both budgets are proven, so an element beyond either one is over the smaller.
+  ComparisonFigures posterior;
+  ComparisonFigures end_to_end;     ///< against the fp64 oracle from the case's inputs
+  ComparisonFigures reference;      ///< against the FP32 Eigen reference from the case's inputs
   std::uint64_t bits_compared = 0;  ///< elements compared with the order-faithful model
   std::uint64_t bits_differing = 0;
+  /// Elements that differ from the model where the documented bound of exp leaves both values open
+  /// (SiLU on a chip whose table is not known): accepted, and not in bits_differing.
+  std::uint64_t bits_open = 0;
   Extremum first_difference;  ///< first element (row-major) whose bits differ from the model
+  Departure departure;        ///< of that element, where it was looked for
   /// Elements whose inputs make every partial sum exact (verify/exactness.h): tolerance 0.
   std::uint64_t exact = 0;
   std::uint64_t exact_differing = 0;
+  /// Elements that a kernel writing zeros would get right: the oracle's value is not larger than
+  /// the budget that judges.
+  std::uint64_t hidden = 0;
+  /// Elements farther from the FP32 reference than the end-to-end budget and the reference's own
+  /// distance to the oracle allow.
+  std::uint64_t reference_over = 0;
+  /// The token, expert and 32-column tile with the largest RMS difference to the FP32 reference.
+  std::array<PartFigures, kParts.size()> worst_part;
+  Breakdown breakdown;  ///< all parts; empty unless the stage failed or it was asked for
 };
 
 /// Values around a failing element, kept for the run file.
@@ -54,13 +85,15 @@ struct FailureArrays {
   Stage stage = Stage::kW13;
   int rows = 0, cols = 0;  ///< at most 64 x 64 around the worst element
   int first_row = 0, first_col = 0;
-  std::vector<std::uint16_t> got;
+  std::vector<std::uint16_t> got;  ///< fp16 bits; empty for logits
+  std::vector<float> got_logits;   ///< logits alone
   std::vector<double> want;
   std::vector<double> budget;
 };
 
 /// The result of one case: everything that the run file, the table and the reports show.
 struct CaseRecord {
+  std::uint64_t index = 0;  ///< in the list of cases that the run was given
   std::string descriptor;
   Case c;
   int active_experts = 0;
@@ -68,6 +101,9 @@ struct CaseRecord {
   std::string reason;        ///< one line; empty when passed
   std::string reproduction;  ///< the command line that repeats it
   std::array<StageRecord, kStages.size()> stages;
+  LogitFigures logits;  ///< device (other) against FP32 reference (base); rows is 0 without a head
+  /// Entry names that the case's plan launches, each once, ascending.
+  std::vector<std::string> kernels;
   /// What checkers found, and broken promises (canaries, inputs, locks, indices) as checker
   /// "promise".
   std::vector<kernels::Finding> findings;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <limits>
+#include <numeric>
 
 #include "reference/arith/half.h"
+#include "verify/stage_reason.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -14,27 +14,30 @@ namespace {
 using reference::Bounded;
 using reference::Matrix;
 
-std::string Format(const char* format, ...) __attribute__((format(printf, 1, 2)));
-std::string Format(const char* format, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line, sizeof(line), format, arguments);
-  va_end(arguments);
-  return line;
+std::size_t Elements(const StageEvidence& e) {
+  return static_cast<std::size_t>(e.rows) * static_cast<std::size_t>(e.cols);
+}
+
+double Got(const StageEvidence& e, std::size_t i) {
+  return e.got_logits.empty() ? arith::HalfToFloat(e.got[i]) : e.got_logits[i];
+}
+
+ComparisonFigures CompareWith(const StageEvidence& e, std::span<const double> want,
+                              std::span<const double> budget, bool judge_nonfinite = true) {
+  return Compare({e.rows, e.cols, e.got, want, budget, judge_nonfinite, e.got_logits});
 }
 
 std::span<const double> Rows(const Matrix<double>& m, std::size_t elements) {
   return {m.data(), elements};
 }
 
-Extremum Place(std::size_t index, int cols, double got, double want, double budget) {
+Extremum Place(std::size_t index, int cols, double got, double want) {
   const auto width = static_cast<std::size_t>(cols);
   return {static_cast<int>(index / width),
           static_cast<int>(index % width),
           got,
           want,
-          budget,
+          0,
           std::abs(got - want)};
 }
 
@@ -49,9 +52,11 @@ void CompareBits(const StageEvidence& e, StageRecord& record) {
     if (arith::HalfUlpDistance(e.got[i], want) == 0) {
       continue;
     }
-    if (record.bits_differing++ == 0) {
+    if (e.leaves_open && e.leaves_open(i)) {
+      ++record.bits_open;
+    } else if (record.bits_differing++ == 0) {
       record.first_difference =
-          Place(i, e.cols, arith::HalfToFloat(e.got[i]), arith::HalfToFloat(want), 0);
+          Place(i, e.cols, arith::HalfToFloat(e.got[i]), arith::HalfToFloat(want));
     }
   }
 }
@@ -67,69 +72,72 @@ void CompareExact(const StageEvidence& e, StageRecord& record) {
   }
 }
 
-ComparisonFigures CompareEndToEnd(const StageEvidence& e, std::span<const float> reference) {
-  const std::size_t n = e.got.size();
+// The end-to-end oracle's values. Where the fp16 pipeline overflows on the way, the exact value
+// says nothing about the outcome.
+std::vector<double> EndToEndWant(const StageEvidence& e) {
+  const std::size_t n = Elements(e);
   std::vector<double> want(e.end_to_end->value.data(), e.end_to_end->value.data() + n);
-  if (e.may_overflow) {
-    // Where the fp16 pipeline overflows on the way, the exact value says nothing about the outcome.
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!std::isfinite(reference[i])) {
-        want[i] = std::numeric_limits<double>::quiet_NaN();
-      }
+  for (std::size_t i = 0; e.may_overflow && i < n; ++i) {
+    if (!std::isfinite(e.fp32->data()[i])) {
+      want[i] = std::numeric_limits<double>::quiet_NaN();
     }
   }
-  return Compare({e.rows, e.cols, e.got, want, Rows(e.end_to_end->budget, n),
-                  /*judge_nonfinite=*/!e.may_overflow});
+  return want;
 }
 
-std::string OverBudgetReason(const ComparisonFigures& f, const char* scope) {
-  if (f.max_use.magnitude > 1) {
-    const Extremum& x = f.max_use;
-    return Format(
-        "%llu of %llu elements over the budget %s, worst %.3gx at (%d, %d): got %.6g, want %.6g",
-        static_cast<unsigned long long>(f.over_budget), static_cast<unsigned long long>(f.elements),
-        scope, x.magnitude, x.row, x.col, x.got, x.want);
+// An element may be as far from the FP32 reference as its budget and the reference's own distance
+// to the oracle allow together.
+void CompareReference(const StageEvidence& e, std::span<const double> reference,
+                      StageRecord& record) {
+  record.reference = CompareWith(e, reference, {});
+  constexpr double kRoundings = 1 + 0x1p-40;  // of the sum and the differences themselves
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const double want = e.end_to_end->value.data()[i];
+    const double allowed =
+        (e.end_to_end->budget.data()[i] + std::abs(reference[i] - want)) * kRoundings;
+    const bool finite = std::isfinite(Got(e, i)) && std::isfinite(reference[i]);
+    if (!finite && e.may_overflow) {
+      continue;
+    }
+    const bool within = e.got_logits.empty() ? WithinBudget(e.got[i], reference[i], allowed)
+                                             : WithinBudget(e.got_logits[i], reference[i], allowed);
+    record.reference_over += within ? 0 : 1;
   }
-  return Format("%llu of %llu elements over the budget %s: NaN or infinity on one side only",
-                static_cast<unsigned long long>(f.over_budget),
-                static_cast<unsigned long long>(f.elements), scope);
 }
 
-// Why the comparison proves little, or empty.
-std::string MistrustReason(const StageEvidence& e, const StageRecord& record) {
-  if (e.got.empty()) {
-    return "nothing was computed, so nothing was compared";
+// The elements that writing zeros would get right.
+std::uint64_t CountHidden(const StageEvidence& e, const JudgeOptions& options) {
+  // The logits' own budget is that of the host's fp32 sums; what judges the device is the other.
+  const bool end_to_end = e.stage == Stage::kLogits || options.policy == Policy::kReference;
+  const Bounded& bound = end_to_end ? *e.end_to_end : *e.own;
+  std::uint64_t hidden = 0;
+  for (std::size_t i = 0; i < Elements(e); ++i) {
+    double budget = bound.budget.data()[i];
+    if (!end_to_end && e.posterior != nullptr) {
+      budget = std::min(budget, e.posterior->budget.data()[i]);
+    }
+    // A zero that must come out as zero hides nothing more: the share of zeros has its own limit.
+    const double want = std::abs(bound.value.data()[i]);
+    hidden += want > 0 && want <= budget ? 1 : 0;
   }
-  const std::span<const double> want = Rows(e.own->value, e.got.size());
-  std::size_t zeros = 0;
-  std::size_t nonfinite = 0;
-  bool constant = true;
-  for (const double w : want) {
-    zeros += arith::HalfUlpDistance(arith::DoubleToHalf(w), 0) == 0 ? 1 : 0;
-    nonfinite += std::isfinite(w) ? 0 : 1;
-    constant = constant && w == want[0];
+  return hidden;
+}
+
+void AddBreakdown(const StageEvidence& e, std::span<const double> reference, StageRecord& record) {
+  const std::size_t n = Elements(e);
+  std::vector<double> got(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    got[i] = Got(e, i);
   }
-  const auto n = static_cast<double>(want.size());
-  if (static_cast<double>(zeros) > kMaxZeroShare * n) {
-    return Format("%.0f%% of the oracle's outputs are zero",
-                  100.0 * static_cast<double>(zeros) / n);
+  std::vector<int> tokens(e.row_token.begin(), e.row_token.end());
+  if (tokens.empty()) {
+    tokens.resize(static_cast<std::size_t>(e.rows));
+    std::iota(tokens.begin(), tokens.end(), 0);
   }
-  if (static_cast<double>(nonfinite) > kMaxNonfiniteShare * n) {
-    return Format("%.0f%% of the oracle's outputs are not finite",
-                  100.0 * static_cast<double>(nonfinite) / n);
+  record.breakdown = MakeBreakdown(e.rows, e.cols, got, reference, tokens, e.row_expert);
+  for (std::size_t p = 0; p < kParts.size(); ++p) {
+    record.worst_part[p] = WorstOf(record.breakdown[p]);
   }
-  if (constant && want.size() > 1) {
-    return "all of the oracle's outputs are equal";
-  }
-  if (e.must_be_exact && record.exact < e.got.size()) {
-    return Format(
-        "only %llu of %zu outputs are provably exact though the case promises exact inputs",
-        static_cast<unsigned long long>(record.exact), e.got.size());
-  }
-  if (record.bits_compared == 0 && record.own.budget_rms_relative > kMaxRelativeBudget) {
-    return Format("the budget is %.3g times the outputs", record.own.budget_rms_relative);
-  }
-  return "";
 }
 
 // The element that a failure should show.
@@ -139,6 +147,9 @@ Extremum Worst(const StageRecord& record) {
   }
   if (record.bits_differing > 0) {
     return record.first_difference;
+  }
+  if (record.end_to_end.over_budget > 0 && record.end_to_end.max_use.magnitude > 1) {
+    return record.end_to_end.max_use;
   }
   return record.own.max_abs;
 }
@@ -150,64 +161,96 @@ FailureArrays CutWindow(const StageEvidence& e, const Extremum& worst) {
   window.cols = std::min(e.cols, kFailureWindow);
   window.first_row = std::clamp(worst.row - window.rows / 2, 0, e.rows - window.rows);
   window.first_col = std::clamp(worst.col - window.cols / 2, 0, e.cols - window.cols);
+  // A logit is judged by what the device's output is allowed.
+  const Bounded& bound = e.stage == Stage::kLogits ? *e.end_to_end : *e.own;
   for (int r = window.first_row; r < window.first_row + window.rows; ++r) {
     for (int c = window.first_col; c < window.first_col + window.cols; ++c) {
       const std::size_t i = static_cast<std::size_t>(r) * static_cast<std::size_t>(e.cols) +
                             static_cast<std::size_t>(c);
-      window.got.push_back(e.got[i]);
-      window.want.push_back(e.own->value.data()[i]);
-      window.budget.push_back(e.own->budget.data()[i]);
+      if (e.got_logits.empty()) {
+        window.got.push_back(e.got[i]);
+      } else {
+        window.got_logits.push_back(e.got_logits[i]);
+      }
+      window.want.push_back(bound.value.data()[i]);
+      window.budget.push_back(bound.budget.data()[i]);
     }
   }
   return window;
 }
 
-std::string FailureReason(const StageEvidence& e, const StageRecord& record) {
-  if (record.own.over_budget > 0) {
-    return OverBudgetReason(record.own, "on its own input");
+// The share of the outputs that the oracle says little with.
+OracleShape ShapeOf(const StageEvidence& e) {
+  OracleShape shape;
+  shape.stage = e.stage;
+  const std::span<const double> want = Rows(e.own->value, Elements(e));
+  shape.elements = want.size();
+  for (const double w : want) {
+    shape.zeros += arith::HalfUlpDistance(arith::DoubleToHalf(w), 0) == 0 ? 1 : 0;
+    shape.nonfinite += std::isfinite(w) ? 0 : 1;
+    shape.constant = shape.constant && w == want[0];
   }
-  if (record.exact_differing > 0) {
-    return Format("%llu of %llu exact outputs differ where the tolerance is 0",
-                  static_cast<unsigned long long>(record.exact_differing),
-                  static_cast<unsigned long long>(record.exact));
+  return shape;
+}
+
+// The figures under a limit other than 1: which elements use more of their budget than that.
+ComparisonFigures UnderLimit(const StageEvidence& e, const Bounded& bound,
+                             std::span<const double> want, double limit,
+                             const ComparisonFigures& figures, bool judge_nonfinite) {
+  if (limit == 1) {
+    return figures;
   }
-  if (record.bits_differing > 0 && e.model_decides) {
-    const Extremum& x = record.first_difference;
-    return Format(
-        "%llu of %llu elements differ in bits from the order model, first at (%d, %d): got %.8g, "
-        "model %.8g",
-        static_cast<unsigned long long>(record.bits_differing),
-        static_cast<unsigned long long>(record.bits_compared), x.row, x.col, x.got, x.want);
+  std::vector<double> budget(bound.budget.data(), bound.budget.data() + Elements(e));
+  for (double& b : budget) {
+    b *= limit;
   }
-  if (record.end_to_end.over_budget > 0) {
-    return OverBudgetReason(record.end_to_end, "end to end");
-  }
-  return "";
+  return CompareWith(e, want, budget, judge_nonfinite);
 }
 
 }  // namespace
 
-StageRecord JudgeStage(const StageEvidence& e, std::vector<FailureArrays>* failures) {
+StageRecord JudgeStage(const StageEvidence& e, std::vector<FailureArrays>* failures,
+                       const JudgeOptions& options) {
   StageRecord record;
   record.present = true;
-  const std::size_t n = e.got.size();
-  record.own = Compare({e.rows, e.cols, e.got, Rows(e.own->value, n), Rows(e.own->budget, n)});
-  record.end_to_end = CompareEndToEnd(e, {e.fp32->data(), n});
+  const std::size_t n = Elements(e);
+  const std::span<const double> own_want = Rows(e.own->value, n);
+  const std::vector<double> end_to_end_want = EndToEndWant(e);
   const std::vector<double> reference(e.fp32->data(), e.fp32->data() + n);
-  record.reference = Compare({e.rows, e.cols, e.got, reference, {}});
+  record.own = CompareWith(e, own_want, Rows(e.own->budget, n));
+  if (e.posterior != nullptr) {
+    record.posterior = CompareWith(e, Rows(e.posterior->value, n), Rows(e.posterior->budget, n));
+  }
+  record.end_to_end =
+      CompareWith(e, end_to_end_want, Rows(e.end_to_end->budget, n), !e.may_overflow);
+  CompareReference(e, reference, record);
   CompareBits(e, record);
   CompareExact(e, record);
+  record.hidden = CountHidden(e, options);
+  AddBreakdown(e, reference, record);
 
+  const StageLimits& limits = options.at(e.stage);
+  const JudgedFigures judged{UnderLimit(e, *e.own, own_want, limits.own_use, record.own, true),
+                             e.posterior == nullptr
+                                 ? ComparisonFigures()
+                                 : UnderLimit(e, *e.posterior, Rows(e.posterior->value, n),
+                                              limits.own_use, record.posterior, true),
+                             UnderLimit(e, *e.end_to_end, end_to_end_want, limits.end_to_end_use,
+                                        record.end_to_end, !e.may_overflow)};
   const std::string prefix = std::string(ToString(e.stage)) + ": ";
-  if (const std::string why = FailureReason(e, record); !why.empty()) {
+  if (const std::string why = FailureReason(record, judged, limits, options); !why.empty()) {
     record.verdict = Verdict::kFailed;
     record.reason = prefix + why;
     failures->push_back(CutWindow(e, Worst(record)));
-  } else if (const std::string doubt = MistrustReason(e, record); !doubt.empty()) {
+  } else if (const std::string doubt = MistrustReason(record, ShapeOf(e), e.must_be_exact, options);
+             !doubt.empty()) {
     record.verdict = Verdict::kMistrusted;
     record.reason = prefix + doubt;
   } else {
     record.verdict = Verdict::kPassed;
+  }
+  if (record.verdict != Verdict::kFailed && !options.breakdowns) {
+    record.breakdown = {};
   }
   return record;
 }

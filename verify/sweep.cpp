@@ -4,11 +4,14 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <numeric>
 
 #include "verify/case_runner.h"
+#include "verify/filter.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -16,20 +19,25 @@ namespace {
 // What travels through the pipeline: a case on its way in, a record or what went wrong on its way
 // out.
 struct Item {
-  const Case* c = nullptr;
+  std::size_t index = 0;
   CaseRecord record;
   std::exception_ptr error;
 };
 using ItemPointer = std::shared_ptr<Item>;
 
+bool IsAllowedSkip(const CaseRecord& record, const std::vector<std::string>& filters) {
+  return record.verdict == Verdict::kSkipped &&
+         std::any_of(filters.begin(), filters.end(),
+                     [&](const std::string& filter) { return FitsFilter(record.c, filter); });
+}
+
 }  // namespace
 
 Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
-                 const DeviceOptions& device, int jobs,
-                 const std::function<void(const CaseRecord&)>& sink,
-                 const std::function<bool()>& stop) {
-  const auto threads =
-      static_cast<std::size_t>(jobs > 0 ? jobs : oneapi::tbb::info::default_concurrency());
+                 const SweepOptions& options, const std::function<void(const CaseRecord&)>& sink,
+                 const std::function<bool()>& stop, std::span<const std::size_t> selected) {
+  const auto threads = static_cast<std::size_t>(
+      options.jobs > 0 ? options.jobs : oneapi::tbb::info::default_concurrency());
   const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                           threads);
   Summary summary;
@@ -38,19 +46,20 @@ Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
   std::exception_ptr first_error;
 
   const auto feed = [&](oneapi::tbb::flow_control& control) -> ItemPointer {
-    if (failed || next == cases.size() || stop()) {
+    if (failed || next == selected.size() || stop()) {
       control.stop();
       return nullptr;
     }
     auto item = std::make_shared<Item>();
-    item->c = &cases[next++];
+    item->index = selected[next++];
     return item;
   };
   // An exception must not reach the pipeline, which would drop finished cases that wait for their
   // turn.
   const auto run = [&](const ItemPointer& item) {
     try {
-      item->record = RunCase(source.Make(*item->c), device);
+      item->record = RunCase(source.Make(cases[item->index]), options.device, options.judge);
+      item->record.index = item->index;
     } catch (...) {
       item->error = std::current_exception();
     }
@@ -64,7 +73,7 @@ Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
       if (item->error) {
         std::rethrow_exception(item->error);
       }
-      summary.Add(item->record.verdict);
+      summary.Add(item->record.verdict, IsAllowedSkip(item->record, options.allowed_skips));
       sink(item->record);
     } catch (...) {
       first_error = std::current_exception();
@@ -82,6 +91,24 @@ Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
     std::rethrow_exception(first_error);
   }
   return summary;
+}
+
+Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
+                 const SweepOptions& options, const std::function<void(const CaseRecord&)>& sink,
+                 const std::function<bool()>& stop) {
+  std::vector<std::size_t> all(cases.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return RunCases(cases, source, options, sink, stop, all);
+}
+
+Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
+                 const DeviceOptions& device, int jobs,
+                 const std::function<void(const CaseRecord&)>& sink,
+                 const std::function<bool()>& stop) {
+  SweepOptions options;
+  options.device = device;
+  options.jobs = jobs;
+  return RunCases(cases, source, options, sink, stop);
 }
 
 }  // namespace voltcheck::verify

@@ -60,9 +60,11 @@ inline Case ArbitraryCase() {
                               StageSelection::kW2, StageSelection::kOutput);
   c.ep_ranks = *rc::gen::inRange(1, std::min(s.experts, 8) + 1);
   c.ep_rank = *rc::gen::inRange(0, c.ep_ranks);
+  c.head = *rc::gen::element(0, 0, 1, 37, 65536);
   c.seed = *rc::gen::arbitrary<std::uint64_t>();
   if (c.data == Data::kFixture) {
     c.routing = Routing{};
+    c.head = 0;
     c.fixture = *rc::gen::element<std::string>("a", "smollm2_l29", "X-1.2");
     c.fixture_hash = *rc::gen::element<std::string>("", "0123456789ab");
   }
@@ -74,6 +76,10 @@ inline Case ArbitraryCase() {
   }
   if (c.path == Path::kM1) {
     s.tokens = 1;
+    c.columns = Columns::kInterleaved;
+  }
+  if (c.path == Path::kDense) {
+    c.layout = SlotLayout::kSorted;
   }
   return c;
 }

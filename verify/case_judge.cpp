@@ -1,0 +1,256 @@
+#include "verify/case_judge.h"
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "reference/budget.h"
+#include "reference/logits.h"
+#include "reference/order_model.h"
+#include "reference/rounding.h"
+#include "verify/exactness.h"
+#include "verify/observed_halves.h"
+#include "verify/stage_judge.h"
+
+namespace voltcheck::verify {
+namespace {
+
+using kernels::ObservedStage;
+using reference::AccumulationOrder;
+using reference::Bounded;
+using reference::Gemm;
+using reference::HalfMatrix;
+using reference::Matrix;
+
+// These kinds are made so that each sum of W13 is exact; its outputs then have one right value
+// each.
+bool PromisesExactW13(const Case& c) { return c.data == Data::kInteger || c.data == Data::kOneHot; }
+
+bool OrderModelCovers(Numerics numerics) { return numerics != Numerics::kSm90; }
+
+std::string DepartureText(const Departure& d) {
+  if (d.k < 0) {
+    return "";
+  }
+  char text[160];
+  std::snprintf(text, sizeof(text),
+                "; leaves the model in split %d at k = %d..%d: got %.8g, model %.8g", d.split, d.k,
+                d.k + 3, d.got, d.want);
+  return text;
+}
+
+class Judge {
+ public:
+  Judge(const Problem& problem, const Expected& expected, const ObservedStage& observed,
+        const DeviceUnderTest& device, const JudgeOptions& options, CaseRecord& record)
+      : problem_(problem),
+        expected_(expected),
+        observed_(observed),
+        device_(device),
+        options_(options),
+        record_(record) {
+    const reference::Permutation& p = expected.permutation;
+    for (int r = 0; r < p.rows; ++r) {
+      const auto row = static_cast<std::size_t>(r);
+      row_token_.push_back(p.source[row] / problem.c.shape.top_k);
+      row_expert_.push_back(p.expert[row]);
+    }
+  }
+
+  void All() {
+    const Case& c = problem_.c;
+    const int slots = c.shape.slots();
+    const int rows = expected_.permutation.rows;
+    const HalfMatrix input = PermutedBits(problem_, expected_.permutation);
+    std::optional<HalfMatrix> w13;
+    std::optional<HalfMatrix> silu;
+    std::optional<HalfMatrix> w2;
+    if (!observed_.w13.empty()) {
+      w13 = ObservedMatrix(observed_.w13, slots, c.w13_n(), rows);
+      if (c.columns == Columns::kInterleaved) {
+        Deinterleave(*w13);
+      }
+      JudgeGemm(Stage::kW13, Gemm::kW13, c.w13, input, *w13);
+    }
+    if (!observed_.silu.empty()) {
+      silu = ObservedMatrix(observed_.silu, slots, c.shape.intermediate, rows);
+      if (w13) {
+        JudgeSilu(*w13, *silu);
+      } else {
+        JudgeFusedSilu(input, *silu);
+      }
+    }
+    if (!observed_.w2.empty()) {
+      w2 = ObservedMatrix(observed_.w2, slots, c.w2_n(), rows);
+      if (silu) {
+        JudgeGemm(Stage::kW2, Gemm::kW2, c.w2, *silu, *w2);
+      }
+    }
+    if (!observed_.output.empty() && w2) {
+      const HalfMatrix output =
+          ObservedMatrix(observed_.output, c.shape.tokens, c.shape.hidden, c.shape.tokens);
+      JudgeReduce(*w2, output);
+      if (problem_.head != nullptr) {
+        JudgeLogits(output);
+      }
+    }
+  }
+
+ private:
+  bool OrderIsDeclared() const { return options_.order == AccumulationOrder::kDeclared; }
+
+  void JudgeGemm(Stage stage, Gemm gemm, const Tactic& tactic, const HalfMatrix& input,
+                 const HalfMatrix& got) {
+    const reference::Permutation& permutation = expected_.permutation;
+    const Bounded own = reference::BoundGemm(problem_, permutation, gemm, Doubles(input), nullptr,
+                                             tactic, device_.numerics, options_.order);
+    const std::vector<std::uint8_t> exact = ExactOutputs(problem_, permutation, gemm, input);
+    StageEvidence evidence = Evidence(stage, permutation.rows, got, own);
+    HalfMatrix model;
+    Bounded posterior;
+    if (OrderIsDeclared() && OrderModelCovers(device_.numerics)) {
+      model = reference::PredictGemm(problem_, permutation, gemm, input, tactic, device_.numerics);
+      posterior = reference::BoundGemmPosterior(problem_, permutation, gemm, input, tactic,
+                                                device_.numerics);
+      evidence.model = &model;
+      evidence.posterior = &posterior;
+    }
+    evidence.exact = exact;
+    evidence.must_be_exact = stage == Stage::kW13 && PromisesExactW13(problem_.c);
+    Record(evidence);
+    StageRecord& record = record_.stages[static_cast<std::size_t>(stage)];
+    if (record.bits_differing > 0 && options_.locate && device_.run_gemm) {
+      const Extremum& first = record.first_difference;
+      record.departure = FindDeparture(problem_, permutation, gemm, input, tactic, device_.numerics,
+                                       first.row, first.col, device_.run_gemm);
+      record.reason += DepartureText(record.departure);
+    }
+  }
+
+  void JudgeSilu(const HalfMatrix& w13, const HalfMatrix& got) {
+    const Bounded own = reference::BoundSilu(Doubles(w13), nullptr);
+    HalfMatrix model;
+    StageEvidence evidence = Evidence(Stage::kSilu, expected_.permutation.rows, got, own);
+    if (OrderIsDeclared()) {
+      model = reference::PredictSilu(w13);
+      evidence.model = &model;
+    }
+    if (!device_.knows_exp) {
+      evidence.leaves_open = [&](std::size_t i) {
+        const auto width = static_cast<std::size_t>(got.cols);
+        const auto row = w13.row(static_cast<int>(i / width));
+        return reference::SiluAllows(row[i % width], row[width + i % width], got.bits[i]);
+      };
+    }
+    Record(evidence);
+  }
+
+  // SiLU fused into W13's epilogue: what it took in was never stored, so W13's budget goes into its
+  // own.
+  void JudgeFusedSilu(const HalfMatrix& input, const HalfMatrix& got) {
+    const Bounded w13 =
+        reference::BoundGemm(problem_, expected_.permutation, Gemm::kW13, Doubles(input), nullptr,
+                             problem_.c.w13, device_.numerics, options_.order);
+    const Bounded own = reference::BoundSilu(w13.value, &w13.budget);
+    Record(Evidence(Stage::kSilu, expected_.permutation.rows, got, own));
+  }
+
+  void JudgeReduce(const HalfMatrix& w2, const HalfMatrix& got) {
+    const Bounded own =
+        reference::BoundReduce(problem_, expected_.permutation, Doubles(w2), nullptr);
+    HalfMatrix model;
+    StageEvidence evidence = Evidence(Stage::kOutput, problem_.c.shape.tokens, got, own);
+    if (OrderIsDeclared()) {
+      model = reference::PredictReduce(problem_, expected_.permutation, w2);
+      evidence.model = &model;
+    }
+    Record(evidence);
+  }
+
+  // The head runs on the host, in fp32, on what the device gave.
+  void JudgeLogits(const HalfMatrix& output) {
+    const Matrix<double> exact = Doubles(output);
+    const Bounded own =
+        reference::BoundLogits(problem_, {exact, Matrix<double>::Zero(exact.rows(), exact.cols())});
+    const Matrix<float> got =
+        reference::Logits<float>(problem_, reference::FromHalfMatrix<float>(output));
+    StageEvidence evidence;
+    evidence.stage = Stage::kLogits;
+    evidence.rows = static_cast<int>(got.rows());
+    evidence.cols = static_cast<int>(got.cols());
+    evidence.got_logits = {got.data(), static_cast<std::size_t>(got.size())};
+    evidence.own = &own;
+    evidence.end_to_end = &expected_.logits;
+    evidence.fp32 = &expected_.fp32_logits;
+    evidence.may_overflow = MayOverflow(problem_.c);
+    Record(evidence);
+    LogitTotals totals;
+    for (Eigen::Index t = 0; t < got.rows(); ++t) {
+      const auto width = static_cast<std::size_t>(got.cols());
+      totals.Add(CompareLogitRow({expected_.fp32_logits.row(t).data(), width},
+                                 {got.row(t).data(), width}));
+    }
+    record_.logits = totals.Finish();
+  }
+
+  StageEvidence Evidence(Stage stage, int rows, const HalfMatrix& got, const Bounded& own) const {
+    StageEvidence evidence;
+    evidence.stage = stage;
+    evidence.rows = rows;
+    evidence.cols = got.cols;
+    evidence.got = {got.bits.data(),
+                    static_cast<std::size_t>(rows) * static_cast<std::size_t>(got.cols)};
+    evidence.own = &own;
+    evidence.may_overflow = MayOverflow(problem_.c);
+    if (stage != Stage::kOutput) {
+      evidence.row_token = row_token_;
+      evidence.row_expert = row_expert_;
+    }
+    const reference::BoundedStage& bounds = expected_.bounds;
+    const reference::StageOutputs<float>& fp32 = expected_.fp32;
+    switch (stage) {
+      case Stage::kW13:
+        evidence.end_to_end = &bounds.w13;
+        evidence.fp32 = &fp32.w13;
+        break;
+      case Stage::kSilu:
+        evidence.end_to_end = &bounds.silu;
+        evidence.fp32 = &fp32.silu;
+        break;
+      case Stage::kW2:
+        evidence.end_to_end = &bounds.w2;
+        evidence.fp32 = &fp32.w2;
+        break;
+      case Stage::kOutput:
+        evidence.end_to_end = &bounds.output;
+        evidence.fp32 = &fp32.output;
+        break;
+      case Stage::kLogits:
+        break;  // made by JudgeLogits: no halves
+    }
+    return evidence;
+  }
+
+  void Record(const StageEvidence& evidence) {
+    record_.stages[static_cast<std::size_t>(evidence.stage)] =
+        JudgeStage(evidence, &record_.failures, options_);
+  }
+
+  const Problem& problem_;
+  const Expected& expected_;
+  const ObservedStage& observed_;
+  const DeviceUnderTest& device_;
+  const JudgeOptions& options_;
+  CaseRecord& record_;
+  std::vector<int> row_token_;
+  std::vector<int> row_expert_;
+};
+
+}  // namespace
+
+void JudgeCase(const Problem& problem, const Expected& expected, const ObservedStage& observed,
+               const DeviceUnderTest& device, const JudgeOptions& options, CaseRecord& record) {
+  Judge(problem, expected, observed, device, options, record).All();
+}
+
+}  // namespace voltcheck::verify
