@@ -10,6 +10,8 @@ namespace voltcheck::verify {
 namespace {
 
 constexpr std::string_view kAnyFixture = "fixture=*";
+constexpr std::string_view kInclude = "include ";
+constexpr int kMostIncludes = 8;
 
 std::vector<std::string> SplitAxes(std::string_view line) {
   std::vector<std::string> axes;
@@ -60,66 +62,99 @@ std::string GridOnFixture(std::string_view line, const fixtures::Fixture& fixtur
   return grid;
 }
 
-void AppendCases(const std::string& grid, std::uint64_t seed, std::set<std::string>& seen,
-                 std::vector<Case>& cases) {
-  for (Case& c : ParseGrid(grid)) {
-    c.seed += seed;
-    if (seen.insert(ToDescriptor(c)).second) {
-      cases.push_back(std::move(c));
+// `what` starts the error.
+const SuiteText& FindSuite(std::string_view name, const std::string& what) {
+  std::string names;
+  for (const SuiteText& candidate : Suites()) {
+    if (candidate.name == name) {
+      return candidate;
+    }
+    names.append(names.empty() ? "" : ", ").append(candidate.name);
+  }
+  throw BadInput(what, "no such suite", "the suites are " + names);
+}
+
+// Reads suites into one list of cases, each once.
+class Reader {
+ public:
+  Reader(std::uint64_t seed, const std::string& fixtures_folder, ProblemSource& source)
+      : seed_(seed), fixtures_folder_(fixtures_folder), source_(source) {}
+
+  void Read(std::string_view where, std::string_view text, int depth = 0) {
+    for (int number = 1; !text.empty(); ++number) {
+      const std::size_t end = text.find('\n');
+      std::string_view line = text.substr(0, end);
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+      line = line.substr(0, line.find('#'));
+      const std::size_t last = line.find_last_not_of(" \t\r");
+      if (last == std::string_view::npos) {
+        continue;
+      }
+      const std::string place = std::string(where) + ":" + std::to_string(number) + ": ";
+      ReadLine(line.substr(0, last + 1), place, depth);
     }
   }
-}
+
+  std::vector<Case> TakeCases() { return std::move(cases_); }
+
+ private:
+  void ReadLine(std::string_view line, const std::string& place, int depth) {
+    try {
+      if (line.starts_with(kInclude)) {
+        const SuiteText& suite = FindSuite(line.substr(kInclude.size()), place + "include");
+        if (depth == kMostIncludes) {
+          throw BadInput("include", "suites include each other in a circle", "leave one out");
+        }
+        Read("suite " + std::string(suite.name), suite.text, depth + 1);
+        return;
+      }
+      if (line.find(kAnyFixture) == std::string_view::npos) {
+        Append(std::string(line));
+        return;
+      }
+    } catch (const Error& error) {
+      const std::string what = error.what();
+      throw Error(error.status(), what.starts_with(place) ? what : place + what);
+    }
+    const std::vector<std::string> paths = fixtures::ListFixtures(fixtures_folder_);
+    if (paths.empty()) {
+      throw BadInput(fixtures_folder_, "holds no fixture (*.h5), but the suite needs one",
+                     "name a folder that does with --fixtures");
+    }
+    for (const std::string& path : paths) {
+      Append(GridOnFixture(line, source_.Load(path)));
+    }
+  }
+
+  void Append(const std::string& grid) {
+    for (Case& c : ParseGrid(grid)) {
+      c.seed += seed_;
+      if (seen_.insert(ToDescriptor(c)).second) {
+        cases_.push_back(std::move(c));
+      }
+    }
+  }
+
+  std::uint64_t seed_;
+  const std::string& fixtures_folder_;
+  ProblemSource& source_;
+  std::set<std::string> seen_;
+  std::vector<Case> cases_;
+};
 
 }  // namespace
 
 std::vector<Case> ParseSuite(std::string_view where, std::string_view text, std::uint64_t seed,
                              const std::string& fixtures_folder, ProblemSource& source) {
-  std::vector<Case> cases;
-  std::set<std::string> seen;
-  int number = 0;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    ++number;
-    line = line.substr(0, line.find('#'));
-    const std::size_t last = line.find_last_not_of(" \t\r");
-    if (last == std::string_view::npos) {
-      continue;
-    }
-    line = line.substr(0, last + 1);
-    const std::string prefix = std::string(where) + ":" + std::to_string(number) + ": ";
-    if (line.find(kAnyFixture) == std::string_view::npos) {
-      try {
-        AppendCases(std::string(line), seed, seen, cases);
-      } catch (const Error& error) {
-        throw Error(error.status(), prefix + error.what());
-      }
-      continue;
-    }
-    const std::vector<std::string> paths = fixtures::ListFixtures(fixtures_folder);
-    if (paths.empty()) {
-      throw BadInput(fixtures_folder, "holds no fixture (*.h5), but the suite needs one",
-                     "name a folder that does with --fixtures");
-    }
-    for (const std::string& path : paths) {
-      AppendCases(GridOnFixture(line, source.Load(path)), seed, seen, cases);
-    }
-  }
-  return cases;
+  Reader reader(seed, fixtures_folder, source);
+  reader.Read(where, text);
+  return reader.TakeCases();
 }
 
 std::vector<Case> SuiteCases(std::string_view suite, std::uint64_t seed,
                              const std::string& fixtures_folder, ProblemSource& source) {
-  std::string names;
-  for (const SuiteText& candidate : Suites()) {
-    if (candidate.name == suite) {
-      return ParseSuite("suite " + std::string(suite), candidate.text, seed, fixtures_folder,
-                        source);
-    }
-    names.append(names.empty() ? "" : ", ").append(candidate.name);
-  }
-  throw BadInput("--suite " + std::string(suite), "no such suite", "the suites are " + names);
+  const SuiteText& text = FindSuite(suite, "--suite " + std::string(suite));
+  return ParseSuite("suite " + std::string(suite), text.text, seed, fixtures_folder, source);
 }
 
 }  // namespace voltcheck::verify

@@ -12,8 +12,9 @@
 namespace voltcheck::verify {
 
 /// A suite: a data file in verify/suites/, embedded by the build. Each line is a grid (ParseGrid);
-/// `#` starts a comment. A line with `fixture=*` is repeated for every fixture of the folder with
-/// the fixture's own shape; token counts that a fixture does not hold are left out there.
+/// `#` starts a comment. `include NAME` stands for the lines of another built-in suite. A line with
+/// `fixture=*` is repeated for every fixture of the folder with the fixture's own shape; token
+/// counts that a fixture does not hold are left out there.
 struct SuiteText {
   std::string_view name;
   std::string_view summary;  ///< the file's first comment
