@@ -1,41 +1,48 @@
 #include "reference/arith/correction_table.h"
 
-#include <zlib.h>
-
 #include <stdexcept>
 
-extern "C" {
-// Defined in tables.S.
-extern const std::uint8_t voltcheck_ex2_corrections[];
-extern const std::uint8_t voltcheck_ex2_corrections_end[];
-extern const std::uint8_t voltcheck_rcp_corrections[];
-extern const std::uint8_t voltcheck_rcp_corrections_end[];
-}
+#include "reference/arith/table_data.h"
 
 namespace voltcheck::arith {
+namespace {
 
-CorrectionTable::CorrectionTable(std::span<const std::uint8_t> compressed) : packed_(kEntries / 4) {
-  std::vector<std::uint8_t> bytes(kEntries);
-  uLongf size = kEntries;
-  if (uncompress(bytes.data(), &size, compressed.data(), compressed.size()) != Z_OK ||
-      size != kEntries) {
-    throw std::runtime_error("correction table: not a zlib stream of 2^23 bytes");
-  }
+CorrectionTable Load(StoredTable table, std::int32_t lowest) {
+  return CorrectionTable(StoredBytes(table), lowest);
+}
+
+}  // namespace
+
+CorrectionTable::CorrectionTable(std::span<const std::uint8_t> compressed, std::int32_t lowest)
+    : packed_(kEntries / 4), lowest_(lowest) {
+  const std::vector<std::uint8_t> bytes = Inflate(compressed, kEntries);
   for (std::uint32_t i = 0; i < kEntries; ++i) {
-    const auto stored = static_cast<std::uint8_t>(bytes[i] + 1);
-    if (stored > 2) throw std::runtime_error("correction table: an entry is not -1, 0 or 1");
+    const auto stored = static_cast<std::uint8_t>(bytes[i] - lowest);
+    if (stored > 3) throw std::runtime_error("correction table: an entry is out of range");
     packed_[i / 4] = static_cast<std::uint8_t>(packed_[i / 4] | stored << (2 * (i % 4)));
   }
 }
 
 const CorrectionTable& Ex2Corrections() {
-  static const CorrectionTable table({voltcheck_ex2_corrections, voltcheck_ex2_corrections_end});
+  static const CorrectionTable table = Load(StoredTable::kEx2, -1);
   return table;
 }
 
 const CorrectionTable& RcpCorrections() {
-  static const CorrectionTable table({voltcheck_rcp_corrections, voltcheck_rcp_corrections_end});
+  static const CorrectionTable table = Load(StoredTable::kRcp, -1);
   return table;
+}
+
+const CorrectionTable& SqrtCorrections(bool odd) {
+  static const CorrectionTable even_table = Load(StoredTable::kSqrtFrom1, -1);
+  static const CorrectionTable odd_table = Load(StoredTable::kSqrtFrom2, -1);
+  return odd ? odd_table : even_table;
+}
+
+const CorrectionTable& RsqrtCorrections(bool odd) {
+  static const CorrectionTable even_table = Load(StoredTable::kRsqrtFrom1, -2);
+  static const CorrectionTable odd_table = Load(StoredTable::kRsqrtFrom2, -2);
+  return odd ? odd_table : even_table;
 }
 
 }  // namespace voltcheck::arith

@@ -6,12 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "reference/arith/correction_table.h"
+#include "reference/arith/value_table.h"
 
 namespace voltcheck::arith {
 namespace {
@@ -203,7 +205,133 @@ TEST(TableUnitWithoutFtz, SubnormalsAreKept) {
   }
 }
 
-/// FNV-1a over the results for every 1021st bit pattern.
+TEST(CorrectionTable, RootsHaveTheCountsOfTheFiles) {
+  for (const bool odd : {false, true}) {
+    std::array<int, 4> sqrt{};
+    std::array<int, 4> rsqrt{};
+    for (std::uint32_t i = 0; i < CorrectionTable::kEntries; ++i) {
+      ++sqrt.at(static_cast<std::size_t>(SqrtCorrections(odd)[i] + 2));
+      ++rsqrt.at(static_cast<std::size_t>(RsqrtCorrections(odd)[i] + 2));
+    }
+    EXPECT_EQ(sqrt, odd ? (std::array<int, 4>{0, 1280993, 6958554, 149061})
+                        : (std::array<int, 4>{0, 1321509, 6988859, 78240}));
+    EXPECT_EQ(rsqrt, odd ? (std::array<int, 4>{0, 1079094, 6637923, 671591})
+                         : (std::array<int, 4>{8, 1265297, 6505163, 618140}));
+  }
+}
+
+TEST(ValueTable, RefusesDamagedBytes) {
+  const std::vector<std::uint8_t> garbage(100, 0x55);
+  EXPECT_THROW(ValueTable(garbage, 16), std::runtime_error);
+  EXPECT_THROW(ValueTable({}, 1), std::runtime_error);
+}
+
+TEST(RootsAndLogarithm, Edges) {
+  const std::uint32_t nan = 0x7FFFFFFF;
+  using Function = float (*)(float);
+  for (const Function function :
+       std::initializer_list<Function>{SqrtApproxFtz, RsqrtApproxFtz, Lg2ApproxFtz, SqrtApprox,
+                                       RsqrtApprox, Lg2Approx, SinApprox, CosApprox}) {
+    EXPECT_EQ(Bits(function(Float(0x7F800001))), nan);
+    EXPECT_EQ(Bits(function(Float(0xFFC00000))), nan);
+  }
+  for (const Function function :
+       std::initializer_list<Function>{SqrtApproxFtz, RsqrtApproxFtz, Lg2ApproxFtz}) {
+    EXPECT_EQ(Bits(function(-1.0F)), nan);
+    EXPECT_EQ(Bits(function(-kInfinity)), nan);
+  }
+  EXPECT_EQ(Bits(SqrtApproxFtz(Float(0x807FFFFF))), 0x80000000U);
+  EXPECT_EQ(Bits(SqrtApproxFtz(Float(0x007FFFFF))), 0U);
+  EXPECT_EQ(SqrtApproxFtz(kInfinity), kInfinity);
+  EXPECT_EQ(RsqrtApproxFtz(-0.0F), -kInfinity);
+  EXPECT_EQ(RsqrtApproxFtz(Float(0x007FFFFF)), kInfinity);
+  EXPECT_EQ(Bits(RsqrtApproxFtz(kInfinity)), 0U);
+  EXPECT_EQ(Lg2ApproxFtz(-0.0F), -kInfinity);
+  EXPECT_EQ(Lg2ApproxFtz(Float(0x007FFFFF)), -kInfinity);
+  EXPECT_EQ(Lg2ApproxFtz(kInfinity), kInfinity);
+  EXPECT_EQ(Bits(Lg2ApproxFtz(1.0F)), 0U);
+  for (int n = -63; n < 64; ++n) {
+    EXPECT_EQ(SqrtApproxFtz(std::ldexp(1.0F, 2 * n)), std::ldexp(1.0F, n)) << n;
+    EXPECT_EQ(RsqrtApproxFtz(std::ldexp(1.0F, 2 * n)), std::ldexp(1.0F, -n)) << n;
+  }
+  for (int n = 0; n < 128; ++n) {
+    EXPECT_EQ(Lg2ApproxFtz(std::ldexp(1.0F, n)), static_cast<float>(n));
+  }
+}
+
+TEST(RootsAndLogarithm, WithoutFtzSubnormalsAreKept) {
+  EXPECT_EQ(SqrtApprox(0x1p-148F), 0x1p-74F);
+  EXPECT_EQ(RsqrtApprox(0x1p-148F), 0x1p74F);
+  EXPECT_EQ(Lg2Approx(0x1p-140F), Lg2ApproxFtz(0x1p-116F) - 24.0F);
+  EXPECT_EQ(Bits(RsqrtApprox(-0x1p-148F)), 0x7FFFFFFFU);
+  EXPECT_EQ(Bits(SqrtApprox(-0.0F)), 0x80000000U);
+}
+
+TEST(RootsAndLogarithm, WithinTheDocumentedBounds) {
+  ForEachMagnitude([](float x) {
+    if (x < 0x1p-126F) return;
+    const double exact = x;
+    const double root = std::sqrt(exact);
+    ASSERT_LE(std::fabs(SqrtApproxFtz(x) - root), kSqrtRelativeBound * root) << x;
+    ASSERT_LE(std::fabs(RsqrtApproxFtz(x) - 1 / root), kRsqrtRelativeBound / root) << x;
+    const double logarithm = std::log2(exact);
+    const double scale = x > 0.5F && x < 2.0F ? 1.0 : std::fabs(logarithm);
+    ASSERT_LE(std::fabs(Lg2ApproxFtz(x) - logarithm), kLg2Bound * scale) << x;
+  });
+}
+
+TEST(SinCosApprox, EdgesAndSymmetries) {
+  EXPECT_EQ(Bits(SinApprox(0.0F)), 0U);
+  EXPECT_EQ(Bits(SinApprox(-0.0F)), 0x80000000U);
+  EXPECT_EQ(Bits(SinApprox(Float(0x80000001))), 0x80000000U);
+  EXPECT_EQ(CosApprox(0x1p-140F), 1.0F);
+  EXPECT_EQ(Bits(SinApprox(-kInfinity)), 0x7FFFFFFFU);
+  EXPECT_EQ(Bits(CosApprox(kInfinity)), 0x7FFFFFFFU);
+  EXPECT_EQ(SinApprox(0x1p120F), 0.0F);  // whole turns: the unit sees no fraction
+  EXPECT_EQ(CosApprox(0x1p120F), 1.0F);
+  ForEachMagnitude([](float x) {
+    ASSERT_EQ(Bits(SinApprox(-x)), Bits(SinApprox(x)) ^ 0x80000000U) << x;
+    ASSERT_EQ(Bits(CosApprox(-x)), Bits(CosApprox(x))) << x;
+  });
+}
+
+TEST(SinCosApprox, WithinTheDocumentedBound) {
+  for (float x = -3.1415925F; x < 3.1415925F; x += 0.0000371F) {
+    ASSERT_LE(std::fabs(SinApprox(x) - std::sin(static_cast<double>(x))), kSinAbsoluteBound) << x;
+    ASSERT_LE(std::fabs(CosApprox(x) - std::cos(static_cast<double>(x))), kCosAbsoluteBound) << x;
+  }
+}
+
+std::uint64_t Bits(double d) { return std::bit_cast<std::uint64_t>(d); }
+
+TEST(DoubleUnits, Edges) {
+  const double infinity = kInfinity;
+  EXPECT_EQ(RcpApproxFtz(-0.0), -infinity);
+  EXPECT_EQ(RcpApproxFtz(0x1p-1030), infinity);
+  EXPECT_EQ(Bits(RcpApproxFtz(-infinity)), 0x8000000000000000U);
+  EXPECT_EQ(Bits(RcpApproxFtz(-0x1.8p1023)), 0x8000000000000000U);
+  EXPECT_EQ(Bits(RcpApproxFtz(std::nan(""))), 0x7FFFFFFF00000000U);
+  EXPECT_EQ(RcpApproxFtz(-0x1p500), -0x1p-500);
+  EXPECT_EQ(RsqrtApproxFtz(-0x1p-1030), -infinity);
+  EXPECT_EQ(Bits(RsqrtApproxFtz(-1.0)), 0x7FFFFFFF00000000U);
+  EXPECT_EQ(Bits(RsqrtApproxFtz(infinity)), 0U);
+  EXPECT_EQ(RsqrtApproxFtz(0x1p-600), 0x1p300);
+  EXPECT_EQ(RsqrtApprox(-0.0), -infinity);
+  EXPECT_EQ(Bits(RsqrtApprox(-1.0)), 0xFFF8000000000000U);
+  EXPECT_EQ(Bits(RsqrtApprox(std::bit_cast<double>(0x7FF0000000000001U))), 0x7FF8000000000001U);
+  EXPECT_EQ(RsqrtApprox(0x1p-1040), 0x1p520);
+}
+
+TEST(DoubleUnits, AreGoodTo20BitsAndRefinedTo50) {
+  for (double x = 0x1p-1021; x < 0x1p1020; x *= 1.37) {
+    ASSERT_LE(std::fabs(RcpApproxFtz(x) * x - 1), 0x1p-20) << x;
+    ASSERT_LE(std::fabs(RsqrtApproxFtz(x) * std::sqrt(x) - 1), 0x1p-20) << x;
+    ASSERT_LE(std::fabs(RsqrtApprox(x) * std::sqrt(x) - 1), 0x1p-50) << x;
+    ASSERT_EQ(Bits(RcpApproxFtz(x)) << 32, 0U);
+  }
+}
+
+/// FNV-1a over the results for every 1021st bit pattern (fp64: high word).
 std::uint64_t Digest(float (*function)(float)) {
   std::uint64_t digest = 0xCBF29CE484222325;
   for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += 1021) {
@@ -211,12 +339,31 @@ std::uint64_t Digest(float (*function)(float)) {
   }
   return digest;
 }
+std::uint64_t Digest(double (*function)(double)) {
+  std::uint64_t digest = 0xCBF29CE484222325;
+  for (std::uint64_t high = 0; high < std::uint64_t{1} << 32; high += 1021) {
+    const auto low = static_cast<std::uint32_t>(high * 0x9E3779B9);
+    digest = (digest ^ Bits(function(std::bit_cast<double>(high << 32 | low)))) * 0x100000001B3;
+  }
+  return digest;
+}
 
 TEST(TableUnit, EqualsTheModelThatWasComparedWithTheChip) {
   EXPECT_EQ(Digest(Ex2ApproxFtz), 0x609CA996704C516DU);
-  EXPECT_EQ(Digest(RcpApproxFtz), 0x84F55D11A6DDF1D2U);
+  EXPECT_EQ(Digest(static_cast<float (*)(float)>(RcpApproxFtz)), 0x84F55D11A6DDF1D2U);
   EXPECT_EQ(Digest(Ex2Approx), 0x209219F1B2EE037FU);
   EXPECT_EQ(Digest(RcpApprox), 0xDBA5DB8FF3D5E293U);
+  EXPECT_EQ(Digest(SqrtApproxFtz), 0xEA401BE9FBB38B1BU);
+  EXPECT_EQ(Digest(SqrtApprox), 0x38946AD25110F06BU);
+  EXPECT_EQ(Digest(static_cast<float (*)(float)>(RsqrtApproxFtz)), 0x428E7DE002D3C0E8U);
+  EXPECT_EQ(Digest(static_cast<float (*)(float)>(RsqrtApprox)), 0xB1C5E03E9A6FB8E2U);
+  EXPECT_EQ(Digest(Lg2ApproxFtz), 0x39053230236E337BU);
+  EXPECT_EQ(Digest(Lg2Approx), 0x90E71E92FEC2B4F8U);
+  EXPECT_EQ(Digest(SinApprox), 0x5900DE3B003064ACU);
+  EXPECT_EQ(Digest(CosApprox), 0xC27449A55E4B8A58U);
+  EXPECT_EQ(Digest(static_cast<double (*)(double)>(RcpApproxFtz)), 0xDB1A535D8EC990CFU);
+  EXPECT_EQ(Digest(static_cast<double (*)(double)>(RsqrtApproxFtz)), 0x8759872E8EC990CFU);
+  EXPECT_EQ(Digest(static_cast<double (*)(double)>(RsqrtApprox)), 0xEFA2DEAFB3BDC524U);
 }
 
 TEST(TableUnit, FirstUseFromManyThreads) {

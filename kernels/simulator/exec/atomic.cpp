@@ -62,12 +62,12 @@ std::uint32_t AddFloats(std::uint32_t old, std::uint32_t b, bool flush) {
 }
 
 /// In global memory a NaN operand passes unchanged, the added one first; in shared memory the
-/// addition is an ordinary one, which makes it quiet.
+/// addition is an ordinary one (b + old), which makes it quiet and prefers the old one.
 std::uint64_t AddDoubles(std::uint64_t old, std::uint64_t b, bool shared) {
   const auto x = std::bit_cast<double>(old);
   const auto y = std::bit_cast<double>(b);
   if (shared && (std::isnan(x) || std::isnan(y))) {
-    return std::bit_cast<std::uint64_t>(std::isnan(y) ? y + y : x + x);
+    return std::bit_cast<std::uint64_t>(std::isnan(x) ? x + x : y + y);
   }
   return std::isnan(y) ? b : std::isnan(x) ? old : std::bit_cast<std::uint64_t>(x + y);
 }

@@ -151,6 +151,16 @@ float Canonical(float a, float b) {
   return CanonicalNan(kFunction(a, b));
 }
 
+// The units that exist for both floating-point types.
+template <typename T>
+using UnaryFunction = T (*)(T);
+template <typename T>
+constexpr UnaryFunction<T> kRcpFtz = arith::RcpApproxFtz;
+template <typename T>
+constexpr UnaryFunction<T> kRsqrtFtz = arith::RsqrtApproxFtz;
+template <typename T>
+constexpr UnaryFunction<T> kRsqrt = arith::RsqrtApprox;
+
 }  // namespace
 
 void AppendFloatScalarOps(OpList& list) {
@@ -165,8 +175,21 @@ void AppendFloatScalarOps(OpList& list) {
   list.push_back(ScalarEntry<DivFullFtz>("div.full.ftz.f32", "w=ww"));
   list.push_back(ScalarEntry<arith::Ex2ApproxFtz>("ex2.approx.ftz.f32", "w=w"));
   list.push_back(ScalarEntry<arith::Ex2Approx>("ex2.approx.f32", "w=w"));
-  list.push_back(ScalarEntry<arith::RcpApproxFtz>("rcp.approx.ftz.f32", "w=w"));
+  list.push_back(ScalarEntry<kRcpFtz<float>>("rcp.approx.ftz.f32", "w=w"));
   list.push_back(ScalarEntry<arith::RcpApprox>("rcp.approx.f32", "w=w"));
+  list.push_back(ScalarEntry<arith::SqrtApproxFtz>("sqrt.approx.ftz.f32", "w=w"));
+  list.push_back(ScalarEntry<arith::SqrtApprox>("sqrt.approx.f32", "w=w"));
+  list.push_back(ScalarEntry<kRsqrtFtz<float>>("rsqrt.approx.ftz.f32", "w=w"));
+  list.push_back(ScalarEntry<kRsqrt<float>>("rsqrt.approx.f32", "w=w"));
+  list.push_back(ScalarEntry<arith::Lg2ApproxFtz>("lg2.approx.ftz.f32", "w=w"));
+  list.push_back(ScalarEntry<arith::Lg2Approx>("lg2.approx.f32", "w=w"));
+  for (const char* ftz : {"", ".ftz"}) {
+    list.push_back(ScalarEntry<arith::SinApprox>("sin.approx" + std::string(ftz) + ".f32", "w=w"));
+    list.push_back(ScalarEntry<arith::CosApprox>("cos.approx" + std::string(ftz) + ".f32", "w=w"));
+  }
+  list.push_back(ScalarEntry<kRcpFtz<double>>("rcp.approx.ftz.f64", "x=x"));
+  list.push_back(ScalarEntry<kRsqrtFtz<double>>("rsqrt.approx.ftz.f64", "x=x"));
+  list.push_back(ScalarEntry<kRsqrt<double>>("rsqrt.approx.f64", "x=x"));
 }
 
 }  // namespace voltcheck::simulator

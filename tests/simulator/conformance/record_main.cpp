@@ -2,11 +2,12 @@
 //
 //   voltcheck_conformance record DEVICE OUT.tsv [--data OUT.bin] [--only TEXT] [--toolkit TEXT]
 //   voltcheck_conformance compare DEVICE GOLDEN.tsv [--data GOLDEN.bin] [--only TEXT]
+//   voltcheck_conformance exhaustive cuda [--only TEXT]
 //   voltcheck_conformance emit
 //
 // DEVICE is `cuda` or `simulator`. --data holds all results, one instruction behind the other in
-// the suite's order: with it, compare shows single lanes. `emit` prints every kernel, for an
-// assembler to check.
+// the suite's order: with it, compare shows single lanes. `exhaustive` compares the table units
+// with their models for every input. `emit` prints every kernel, for an assembler to check.
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "conformance_device.h"
+#include "exhaustive.h"
 #include "fixtures/case/error.h"
 #include "golden.h"
 #include "suite.h"
@@ -176,13 +178,16 @@ int Run(const std::vector<std::string>& words) {
   if (arguments.command == "emit" && place == 1) {
     return Emit();
   }
+  if (arguments.command == "exhaustive" && place == 2) {
+    return RunExhaustive(DeviceSource(arguments.device).Get(""), arguments.only) == 0 ? 0 : 1;
+  }
   if (place == 3 && arguments.command == "record") {
     return Record(arguments);
   }
   if (place == 3 && arguments.command == "compare") {
     return Compare(arguments);
   }
-  throw BadInput("voltcheck_conformance", "wants record, compare or emit",
+  throw BadInput("voltcheck_conformance", "wants record, compare, exhaustive or emit",
                  "see the head of record_main.cpp");
 }
 
