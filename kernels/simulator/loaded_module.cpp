@@ -7,6 +7,7 @@
 #include "kernels/simulator/memory/address_space.h"
 #include "kernels/simulator/program/lowering.h"
 #include "kernels/simulator/program/rows.h"
+#include "kernels/simulator/program/runtime.h"
 #include "kernels/simulator/ptx/module.h"
 
 namespace voltcheck::simulator {
@@ -46,13 +47,26 @@ SymbolTable PlaceVariables(const ptx::Module& module, AddressSpace& global, bool
       }
       continue;
     }
-    Allocation* allocation = global.Allocate(v.bytes(), v.name, track_writes);
+    Allocation* allocation = v.managed ? global.AllocateShared(v.bytes(), v.name)
+                                       : global.Allocate(v.bytes(), v.name, track_writes);
+    loaded.allocations.push_back(allocation->base);
+    loaded.variables[v.name] = {allocation->base, v.bytes()};
     if (allocation->written != nullptr) {
       allocation->written->Add(0, v.bytes());  // variables without initialiser are zero
     }
     symbols[v.name] = {v.space, allocation->base, v.bytes(), false};
   }
-  loaded.constants.resize(const_end);
+  if (const_end != 0) {
+    Allocation* bank = global.Allocate(const_end, "constant variables", false);
+    bank->read_only = true;
+    loaded.allocations.push_back(bank->base);
+    loaded.constants = {bank->host, const_end};
+    for (const auto& [name, symbol] : symbols) {
+      if (symbol.space == ptx::StateSpace::kConst) {
+        loaded.variables[name] = {bank->base + symbol.address, symbol.bytes};
+      }
+    }
+  }
   return symbols;
 }
 
@@ -90,7 +104,7 @@ void Initialise(const ptx::Module& module, const SymbolTable& symbols, AddressSp
       continue;
     }
     const Symbol& symbol = symbols.at(v.name);
-    std::byte* host = v.space == ptx::StateSpace::kConst ? loaded.constants.data() + symbol.address
+    std::byte* host = v.space == ptx::StateSpace::kConst ? loaded.constants.host + symbol.address
                                                          : global.Find(symbol.address)->host;
     std::copy(v.initial.begin(), v.initial.end(), host);
     for (const ptx::Relocation& relocation : v.relocations) {
@@ -106,7 +120,8 @@ void Initialise(const ptx::Module& module, const SymbolTable& symbols, AddressSp
 
 LoadedModule LoadPtx(const std::string& file, const std::string& ptx, AddressSpace& global,
                      bool track_writes) {
-  const ptx::Module module = ptx::ParseModule(file, ptx);
+  ptx::Module module = ptx::ParseModule(file, ptx);
+  LinkRuntime(module);
   LoadedModule loaded;
   const SymbolTable symbols = PlaceVariables(module, global, track_writes, loaded);
   loaded.program = Lower(module, symbols);

@@ -1,7 +1,8 @@
 #ifndef VOLTCHECK_KERNELS_SIMULATOR_LOADED_MODULE_H_
 #define VOLTCHECK_KERNELS_SIMULATOR_LOADED_MODULE_H_
 
-#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,11 +14,19 @@ namespace voltcheck::simulator {
 
 class AddressSpace;
 
-/// A module on a device: its program, its global variables in global memory, its const bank.
+/// A module-level variable in global memory, where the const bank lies as well: kernels read it
+/// through the const window, the host by its global address.
+struct PlacedVariable {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A module on a device: its program, its variables in global memory.
 struct LoadedModule {
   std::unique_ptr<Program> program;
-  std::vector<std::byte> constants;
-  Window const_window() { return {constants.data(), constants.size()}; }
+  std::map<std::string, PlacedVariable> variables;
+  std::vector<std::uint64_t> allocations;  ///< base addresses of what it holds
+  Window constants;
 };
 
 /// Parses and translates `ptx` and initialises its variables. `file` appears in messages.

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,7 +34,7 @@ std::string NameOf(Numerics numerics) {
   }
 }
 
-class Simulator final : public kernels::Device {
+class Simulator final : public SimulatorDevice {
  public:
   explicit Simulator(const Options& options) : options_(options) {}
 
@@ -66,6 +68,62 @@ class Simulator final : public kernels::Device {
     if (bytes != 0) {
       std::memset(Written(to, bytes, "fill"), static_cast<int>(value), bytes);
     }
+  }
+
+  kernels::DeviceAddress AllocateShared(std::size_t bytes, std::string_view name) override {
+    return global_.AllocateShared(bytes, name)->base;
+  }
+  void Adopt(void* host, std::size_t bytes, std::string_view name) override {
+    global_.Adopt(host, bytes, name);
+  }
+  void CopyOnDevice(kernels::DeviceAddress to, kernels::DeviceAddress from,
+                    std::size_t bytes) override {
+    if (bytes == 0) {
+      return;
+    }
+    const Allocation* source = global_.Require(from, bytes, "copy on the device");
+    Allocation* target = global_.Require(to, bytes, "copy on the device");
+    const std::uint64_t begin = from - source->base;
+    const std::uint64_t target_begin = to - target->base;
+    std::memmove(target->host + target_begin, source->host + begin, bytes);
+    if (target->written == nullptr) {
+      return;
+    }
+    for (std::uint64_t done = 0; done < bytes;) {  // runs of written bytes between gaps
+      const std::uint64_t run = source->written == nullptr
+                                    ? bytes - done
+                                    : source->written->FirstMissing(begin + done, bytes - done);
+      target->written->Add(target_begin + done, run);
+      done += run;
+      while (done < bytes && !source->written->HasAll(begin + done, 1)) {
+        ++done;
+      }
+    }
+  }
+  ModuleVariable Extent(kernels::DeviceAddress address) const override {
+    const Allocation* allocation = global_.Find(address);
+    return allocation == nullptr ? ModuleVariable{}
+                                 : ModuleVariable{allocation->base, allocation->bytes};
+  }
+  KernelNeeds Needs(kernels::KernelHandle kernel) const override {
+    const FunctionCode& code = Code(kernel);
+    const std::uint32_t required = code.required_threads[0] *
+                                   std::max(1u, code.required_threads[1]) *
+                                   std::max(1u, code.required_threads[2]);
+    return {code.static_shared_bytes, code.local_bytes, required != 0 ? required : code.max_threads,
+            code.dynamic_shared_offset};
+  }
+  ModuleVariable FindVariable(std::uint32_t module, std::string_view name) const override {
+    const auto& variables = modules_.at(module).variables;
+    const auto found = variables.find(std::string(name));
+    return found == variables.end() ? ModuleVariable{}
+                                    : ModuleVariable{found->second.address, found->second.bytes};
+  }
+  void UnloadModule(std::uint32_t module) override {
+    for (const std::uint64_t base : std::exchange(modules_.at(module).allocations, {})) {
+      global_.Free(base);
+    }
+    modules_.at(module).variables.clear();
   }
 
   std::uint32_t LoadModule(const kernels::ModuleImage& image) override {
@@ -220,7 +278,7 @@ class Simulator final : public kernels::Device {
                 state.parameters.begin() +
                     static_cast<std::ptrdiff_t>(state.entry->parameters[i].offset));
     }
-    state.constants = module.const_window();
+    state.constants = module.constants;
     state.global = &global_;
     state.spins = spins_.at(launch.kernel.module).get();
     state.options = options_;
@@ -243,7 +301,7 @@ class Simulator final : public kernels::Device {
 
 }  // namespace
 
-std::unique_ptr<kernels::Device> MakeSimulator(const Options& options) {
+std::unique_ptr<SimulatorDevice> MakeSimulator(const Options& options) {
   return std::make_unique<Simulator>(options);
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "fixtures/case/case.h"
 #include "kernels/device.h"
@@ -32,9 +34,44 @@ struct Options {
   int jobs = 0;
 };
 
+/// What a kernel needs, as far as its PTX says: registers are the assembler's choice.
+struct KernelNeeds {
+  std::uint32_t static_shared_bytes = 0;
+  std::uint64_t local_bytes = 0;           ///< of a thread
+  std::uint32_t max_threads = 0;           ///< .maxntid or .reqntid; 0: not given
+  std::uint32_t dynamic_shared_begin = 0;  ///< where dynamic shared memory starts in a block's
+};
+
+/// A variable of a module in global memory. `bytes` 0: the module has none of that name.
+struct ModuleVariable {
+  kernels::DeviceAddress address = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// The simulator as a device, and what only a host program beside it asks for.
+class SimulatorDevice : public kernels::Device {
+ public:
+  /// Memory that host and device see at the same address: managed and pinned memory. Zero, and all
+  /// of it counts as written. Freed by Free.
+  virtual kernels::DeviceAddress AllocateShared(std::size_t bytes, std::string_view name) = 0;
+  /// Makes the host's own memory visible to kernels at its host address, until Free. Throws Error
+  /// (status 2) when part of it is the device's already.
+  virtual void Adopt(void* host, std::size_t bytes, std::string_view name) = 0;
+  /// Copies inside the device; bytes that were never written stay so.
+  virtual void CopyOnDevice(kernels::DeviceAddress to, kernels::DeviceAddress from,
+                            std::size_t bytes) = 0;
+  /// Where the memory that holds `address` begins and how long it is; 0 bytes: there is none.
+  virtual ModuleVariable Extent(kernels::DeviceAddress address) const = 0;
+
+  virtual KernelNeeds Needs(kernels::KernelHandle kernel) const = 0;
+  virtual ModuleVariable FindVariable(std::uint32_t module, std::string_view name) const = 0;
+  /// Frees the module's variables; its kernels must not be launched again.
+  virtual void UnloadModule(std::uint32_t module) = 0;
+};
+
 /// A device that interprets PTX. Deterministic: (PTX, inputs, Options without jobs) fixes all bits,
 /// findings and counters.
-std::unique_ptr<kernels::Device> MakeSimulator(const Options& options);
+std::unique_ptr<SimulatorDevice> MakeSimulator(const Options& options);
 
 }  // namespace voltcheck::simulator
 

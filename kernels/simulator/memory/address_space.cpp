@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -14,8 +15,9 @@ namespace {
 /// Between allocations: wide enough that a miss by a row or a tile still lands in no other buffer.
 constexpr std::uint64_t kGap = std::uint64_t{1} << 20;
 constexpr std::uint64_t kAlignment = 256;
+constexpr std::uint64_t kPage = 4096;
 /// Page-granular and lazily backed: weights of experts that nobody touches cost nothing.
-std::uint64_t MappedBytes(std::uint64_t bytes) { return (bytes + 4096) / 4096 * 4096; }
+std::uint64_t MappedBytes(std::uint64_t bytes) { return (bytes + kPage) / kPage * kPage; }
 
 std::string Hex(std::uint64_t value) {
   char text[24];
@@ -29,17 +31,33 @@ std::string Bytes(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte
 
 AddressSpace::~AddressSpace() {
   for (const auto& [base, allocation] : live_) {
-    munmap(allocation->host, MappedBytes(allocation->bytes));
+    if (allocation->owned) {
+      munmap(allocation->host, MappedBytes(allocation->bytes));
+    }
   }
 }
 
-Allocation* AddressSpace::Allocate(std::uint64_t bytes, std::string_view name, bool track_writes) {
-  if (next_ == 0) {
-    next_ = kGlobalBase;
-  }
+bool AddressSpace::Fits(std::uint64_t bytes) const {
   constexpr std::uint64_t kLimit = kSharedWindow - kGlobalBase;
+  return bytes < kLimit && next_ - kGlobalBase < kLimit - bytes;
+}
+
+Allocation* AddressSpace::Add(std::uint64_t base, std::uint64_t bytes, void* host,
+                              std::string_view name) {
+  auto allocation = std::make_unique<Allocation>();
+  allocation->base = base;
+  allocation->bytes = bytes;
+  allocation->host = static_cast<std::byte*>(host);
+  allocation->name = name;
+  Allocation* result = allocation.get();
+  live_[base] = std::move(allocation);
+  return result;
+}
+
+Allocation* AddressSpace::Allocate(std::uint64_t bytes, std::string_view name, bool track_writes) {
+  next_ = std::max(next_, kGlobalBase);
   void* host = MAP_FAILED;
-  if (bytes < kLimit && next_ - kGlobalBase < kLimit - bytes) {
+  if (Fits(bytes)) {
     host = mmap(nullptr, MappedBytes(bytes), PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
@@ -47,17 +65,44 @@ Allocation* AddressSpace::Allocate(std::uint64_t bytes, std::string_view name, b
     throw BadInput(std::string(name), "the simulator cannot allocate " + Bytes(bytes),
                    "use a smaller case or a machine with more memory");
   }
-  auto allocation = std::make_unique<Allocation>();
-  allocation->base = next_;
-  allocation->bytes = bytes;
-  allocation->host = static_cast<std::byte*>(host);
-  allocation->name = name;
+  Allocation* result = Add(next_, bytes, host, name);
   if (track_writes) {
-    allocation->written = std::make_unique<ByteSet>(bytes);
+    result->written = std::make_unique<ByteSet>(bytes);
   }
   next_ = (next_ + bytes + kGap + kAlignment - 1) / kAlignment * kAlignment;
-  Allocation* result = allocation.get();
-  live_[result->base] = std::move(allocation);
+  return result;
+}
+
+Allocation* AddressSpace::AllocateShared(std::uint64_t bytes, std::string_view name) {
+  next_ = (std::max(next_, kGlobalBase) + kPage - 1) / kPage * kPage;
+  void* host = MAP_FAILED;
+  if (Fits(bytes)) {
+    // The address is a number first and a place second: that is what makes it the same on both
+    // sides. Nobody else maps here, and where somebody does this fails rather than overwrite it.
+    host = mmap(reinterpret_cast<void*>(next_), MappedBytes(bytes), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  }
+  if (host == MAP_FAILED) {
+    throw BadInput(std::string(name), "cannot map " + Bytes(bytes) + " at " + Hex(next_),
+                   "use a smaller case or a machine with more memory");
+  }
+  Allocation* result = Add(next_, bytes, host, name);
+  next_ = (next_ + bytes + kGap + kAlignment - 1) / kAlignment * kAlignment;
+  return result;
+}
+
+Allocation* AddressSpace::Adopt(void* host, std::uint64_t bytes, std::string_view name) {
+  const auto base = reinterpret_cast<std::uint64_t>(host);
+  const auto after = live_.lower_bound(base);
+  if (bytes == 0 || Find(base) != nullptr ||
+      (after != live_.end() && after->first < base + bytes)) {
+    throw BadInput(std::string(name),
+                   Bytes(bytes) + " at " + Hex(base) + " are the device's already",
+                   "register memory once");
+  }
+  Allocation* result = Add(base, bytes, host, name);
+  result->owned = false;
+  freed_.erase(freed_.lower_bound(base), freed_.lower_bound(base + bytes));
   return result;
 }
 
@@ -67,7 +112,9 @@ void AddressSpace::Free(std::uint64_t address) {
     throw BadInput(Hex(address), "is no allocation that could be freed", "free each buffer once");
   }
   freed_[address] = {found->second->bytes, found->second->name};
-  munmap(found->second->host, MappedBytes(found->second->bytes));
+  if (found->second->owned) {
+    munmap(found->second->host, MappedBytes(found->second->bytes));
+  }
   live_.erase(found);
 }
 

@@ -22,6 +22,7 @@ struct Allocation {
   std::byte* host = nullptr;
   std::string name;
   bool read_only = false;
+  bool owned = true;                 ///< false: the memory is the host program's
   std::unique_ptr<ByteSet> written;  ///< which bytes were ever written; null: all, or nobody asks
   std::atomic<AllocationUndo*> undo{nullptr};  ///< while blocks run side by side
 };
@@ -38,6 +39,12 @@ class AddressSpace {
   /// Zero-filled on the host, marked never-written when `track_writes`. Throws Error (status 2)
   /// when the machine has not enough memory.
   Allocation* Allocate(std::uint64_t bytes, std::string_view name, bool track_writes);
+  /// Memory that the host sees at the very address the device uses (managed and pinned memory);
+  /// never tracked, because the host writes it unseen. Throws like Allocate.
+  Allocation* AllocateShared(std::uint64_t bytes, std::string_view name);
+  /// Makes the host's own memory visible to the device at its host address. Error (status 2) when
+  /// part of it is an allocation already.
+  Allocation* Adopt(void* host, std::uint64_t bytes, std::string_view name);
   /// `address` must be the base of an allocation: Error (status 2) otherwise.
   void Free(std::uint64_t address);
   /// The allocation that holds `address`, or null.
@@ -52,13 +59,15 @@ class AddressSpace {
   const std::map<std::uint64_t, std::unique_ptr<Allocation>>& allocations() const { return live_; }
 
  private:
+  Allocation* Add(std::uint64_t base, std::uint64_t bytes, void* host, std::string_view name);
+  bool Fits(std::uint64_t bytes) const;
   struct Freed {
     std::uint64_t bytes;
     std::string name;
   };
   std::map<std::uint64_t, std::unique_ptr<Allocation>> live_;
   std::map<std::uint64_t, Freed> freed_;
-  std::uint64_t next_ = 0;
+  std::uint64_t next_ = 0;  ///< 0: kGlobalBase, which this header does not know
 };
 
 }  // namespace voltcheck::simulator

@@ -125,8 +125,9 @@ std::optional<Type> FindType(std::string_view word) {
 
 std::uint32_t SizeOf(Type type) { return kTypes[static_cast<std::size_t>(type)].bytes; }
 
-void SkipAttribute(Cursor& cursor) {
+bool SkipAttribute(Cursor& cursor) {
   cursor.Expect("(", "after .attribute");
+  bool managed = false;
   for (int depth = 1; depth > 0;) {
     if (cursor.AtEnd()) {
       cursor.FailExpected("')' of .attribute", "close it");
@@ -135,7 +136,9 @@ void SkipAttribute(Cursor& cursor) {
     if (token.kind == Token::Kind::kPunctuation) {
       depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
     }
+    managed |= token.kind == Token::Kind::kWord && token.text == "managed";
   }
+  return managed;
 }
 
 Specifiers ParseSpecifiers(Cursor& cursor, StateSpace space) {
@@ -150,7 +153,7 @@ Specifiers ParseSpecifiers(Cursor& cursor, StateSpace space) {
     } else if (word.text == "v2" || word.text == "v4" || word.text == "v8") {
       specifiers.vector = static_cast<std::uint32_t>(word.text[1] - '0');
     } else if (word.text == "attribute") {
-      SkipAttribute(cursor);
+      specifiers.managed |= SkipAttribute(cursor);
     } else if (word.text == "ptr" && space == StateSpace::kParam) {
       SkipPointee(cursor);
     } else if (word.text == "texref" || word.text == "samplerref" || word.text == "surfref") {
@@ -182,6 +185,7 @@ Declarator ParseDeclarator(Cursor& cursor, const Specifiers& specifiers, bool un
   variable.type = specifiers.type;
   variable.vector = specifiers.vector;
   variable.alignment = specifiers.alignment;
+  variable.managed = specifiers.managed;
   variable.location = cursor.Peek().location;
   if (unnamed && cursor.AtName()) {
     variable.name = std::string(cursor.Take().text);

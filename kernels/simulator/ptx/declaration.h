@@ -17,8 +17,8 @@ std::optional<StateSpace> FindSpace(std::string_view word);
 /// The type that a word names (`.b32`, `.pred`, ...), if it is one.
 std::optional<Type> FindType(std::string_view word);
 
-/// Skips `(.managed)` or `(.unified(1, 2))` behind `.attribute`, which have no effect here.
-void SkipAttribute(Cursor& cursor);
+/// Skips `(.managed)` or `(.unified(1, 2))` behind `.attribute`. Returns whether it says .managed.
+bool SkipAttribute(Cursor& cursor);
 
 /// What stands before the names of a declaration: `.align 8 .v2 .f32`, `.u64 .ptr .global .align
 /// 16`.
@@ -27,6 +27,7 @@ struct Specifiers {
   Type type = Type::kB32;
   std::uint32_t vector = 1;
   std::uint32_t alignment = 1;  ///< as written, else the natural one of the type
+  bool managed = false;         ///< .attribute(.managed)
 };
 
 /// Parses the words behind the state space, up to the first name.

@@ -68,6 +68,7 @@ struct Variable {
   std::vector<std::byte> initial;  ///< `bytes()` bytes, or empty: zero
   std::vector<Relocation> relocations;
   bool external = false;
+  bool managed = false;  ///< .attribute(.managed): the host reads and writes it, too
   Location location;
 };
 
