@@ -1,0 +1,129 @@
+#include "verify/mutation/assembler.h"
+
+#include <elf.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "fixtures/case/error.h"
+
+namespace voltcheck::mutation {
+namespace {
+
+// A folder of its own for each run, removed with everything in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = std::filesystem::temp_directory_path() / "voltcheck-XXXXXX";
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw BadInput(pattern, "cannot be made", "point TMPDIR at a folder that can be written");
+    }
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string operator/(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Exit status of `sh -c SCRIPT sh WORDS...`.
+int RunShell(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) {
+    argv.push_back(word.data());
+  }
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  int status = 0;
+  if (posix_spawn(&child, "/bin/sh", nullptr, nullptr, argv.data(), environ) != 0 ||
+      waitpid(child, &status, 0) != child) {
+    throw Error(ExitStatus::kUnavailable, "/bin/sh: cannot be started; free some processes");
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+void Append(std::vector<std::byte>& code, const void* data, std::size_t bytes) {
+  const auto* begin = static_cast<const std::byte*>(data);
+  code.insert(code.end(), begin, begin + bytes);
+}
+
+// The sections of the cubin that belong to the kernel, but for its debug information. The file
+// comes from the assembler, so it is well-formed.
+std::vector<std::byte> CodeOf(const std::string& cubin, const std::string& entry) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, cubin.data(), sizeof(header));
+  const auto section = [&](std::size_t i) {
+    Elf64_Shdr s;
+    std::memcpy(&s, cubin.data() + header.e_shoff + i * header.e_shentsize, sizeof(s));
+    return s;
+  };
+  const Elf64_Shdr names = section(header.e_shstrndx);
+  std::vector<std::byte> code;
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const Elf64_Shdr s = section(i);
+    const std::string name = cubin.data() + names.sh_offset + s.sh_name;
+    if (!name.ends_with("." + entry) || name.starts_with(".nv.info") ||
+        name.find("debug") != std::string::npos || name.starts_with(".rel")) {
+      continue;
+    }
+    Append(code, name.data(), name.size());
+    Append(code, &s.sh_size, sizeof(s.sh_size));
+    if (s.sh_type != SHT_NOBITS) {
+      Append(code, cubin.data() + s.sh_offset, s.sh_size);
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+Assembled Assemble(const std::string& ptx, const std::string& entry) {
+  constexpr const char* kPtxas = VOLTCHECK_PTXAS;
+  if (access(kPtxas, X_OK) != 0) {
+    throw Error(ExitStatus::kUnavailable,
+                std::string(kPtxas) +
+                    ": the assembler that tells equivalent mutants is not here; "
+                    "install the CUDA Toolkit that this was built with");
+  }
+  const TemporaryFolder folder;
+  std::ofstream(folder / "kernel.ptx", std::ios::binary) << ptx;
+  const int status = RunShell(
+      {"sh", "-c",
+       "ulimit -t 120; exec \"$1\" -arch=sm_70 -O3 -o \"$2.cubin\" \"$2.ptx\" >\"$2.txt\" 2>&1",
+       "sh", kPtxas, folder / "kernel"});
+  Assembled assembled;
+  if (status != 0) {
+    const std::string said = ReadAll(folder / "kernel.txt");
+    const std::size_t reason = said.find("error");
+    assembled.message = said.substr(reason == std::string::npos ? 0 : reason);
+    assembled.message = assembled.message.substr(0, assembled.message.find('\n'));
+    return assembled;
+  }
+  const std::string cubin = ReadAll(folder / "kernel.cubin");
+  if (cubin.size() < sizeof(Elf64_Ehdr)) {
+    throw Error(ExitStatus::kUnavailable,
+                std::string(kPtxas) + ": left no cubin; make room in the temporary folder");
+  }
+  assembled.accepted = true;
+  assembled.code = CodeOf(cubin, entry);
+  return assembled;
+}
+
+}  // namespace voltcheck::mutation

@@ -1,0 +1,326 @@
+#include "verify/mutation/campaign.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "fixtures/case/descriptor.h"
+#include "fixtures/case/error.h"
+#include "verify/mutation/assembler.h"
+#include "verify/mutation/data_files.h"
+#include "verify/mutation/trial.h"
+
+namespace voltcheck::mutation {
+namespace {
+
+using verify::Verdict;
+
+constexpr std::size_t kExamples = 10;
+
+// Runs body(i) for i < count on `jobs` threads. The first exception by index is thrown on.
+template <typename Body>
+void ForEach(std::size_t count, int jobs, Body body) {
+  const auto threads =
+      static_cast<std::size_t>(jobs > 0 ? jobs : oneapi::tbb::info::default_concurrency());
+  const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
+                                          threads);
+  std::vector<std::exception_ptr> errors(count);
+  oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+    try {
+      body(i);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& error : errors) {
+    if (error) {
+      std::rethrow_exception(error);
+    }
+  }
+}
+
+// What is made once a kernel, when its first mutant comes.
+struct Prepared {
+  std::vector<Killer> quick;
+  std::vector<std::byte> code;
+};
+
+class Runner {
+ public:
+  Runner(const CampaignOptions& options, const MutantSet& set)
+      : options_(options), set_(set), bench_(options.selection.overrides) {
+    for (const std::string& line : DataLines(data::Equivalent())) {
+      const std::size_t first = line.find(" | ");
+      const std::size_t second = line.find(" | ", first + 3);
+      proofs_[line.substr(0, first)] = {line.substr(first + 3, second - first - 3),
+                                        line.substr(second + 3)};
+    }
+  }
+
+  MutantResult Run(const Mutant& mutant) {
+    MutantResult result;
+    result.mutant = mutant;
+    result.mutant.edits.clear();
+    const Prepared& prepared = PreparedFor(mutant.kernel);
+    kernels::ModuleImage image;
+    if (mutant.in_kernel()) {
+      const KernelText& kernel = *set_.kernels.at(mutant.kernel);
+      image = {kernel.file(), Apply(kernel.text(), mutant.edits), {}};
+      const Assembled assembled = Assemble(image.ptx, mutant.kernel);
+      if (!assembled.accepted) {
+        result.fate = Fate::kDiscarded;
+        result.reason = "ptxas: " + assembled.message;
+        return result;
+      }
+      if (assembled.code == prepared.code) {
+        result.fate = Fate::kEquivalent;
+        result.reason = "the same machine code";
+        return result;
+      }
+    }
+    try {
+      Kill(prepared.quick, image, result);
+    } catch (const Error& error) {
+      if (error.status() != ExitStatus::kBadInput) {
+        throw;
+      }
+      result.fate = Fate::kDiscarded;
+      result.reason = std::string("simulator: ") + error.what();
+    }
+    return result;
+  }
+
+  // Figures of the honest runs that the mutants of `results` were compared with.
+  HonestFigures Honest() const { return honest_; }
+
+  void CountHonest(const MutantResult& result) {
+    std::vector<Killer> shown = PreparedFor(result.mutant.kernel).quick;
+    if (result.cases > shown.size()) {
+      const std::vector<Killer>& deep = DeepFor(result.mutant.kernel);
+      shown.insert(shown.end(), deep.begin(), deep.end());
+    }
+    shown.resize(result.cases);
+    for (const Killer& killer : shown) {
+      if (!counted_.emplace(ToDescriptor(killer.c), killer.schedule).second) {
+        continue;
+      }
+      const Trial& trial = bench_.Honest(killer);
+      honest_.cases += trial.has_output ? 1 : 0;
+      for (std::size_t i = 0; i < kPolicies; ++i) {
+        honest_.policy_alarms[i] += trial.has_output && !trial.accepted[i] ? 1 : 0;
+      }
+    }
+  }
+
+ private:
+  const Prepared& PreparedFor(const std::string& kernel) {
+    std::unique_lock lock(mutex_);
+    const auto known = prepared_.find(kernel);
+    if (known != prepared_.end()) {
+      return known->second;
+    }
+    lock.unlock();
+    Prepared prepared;
+    prepared.quick = QuickKillers(kernel);
+    if (options_.budget_cases > 0 && prepared.quick.size() > options_.budget_cases) {
+      prepared.quick.resize(options_.budget_cases);
+    }
+    if (!kernel.empty()) {
+      const Assembled original = Assemble(set_.kernels.at(kernel)->text(), kernel);
+      if (!original.accepted) {
+        throw BadInput(kernel, "is not accepted by the assembler (" + original.message + ")",
+                       "mutate kernels that assemble for sm_70");
+      }
+      prepared.code = original.code;
+    }
+    lock.lock();
+    return prepared_.emplace(kernel, std::move(prepared)).first->second;
+  }
+
+  // The second set is made only for kernels of which a mutant survived the first.
+  const std::vector<Killer>& DeepFor(const std::string& kernel) {
+    std::unique_lock lock(mutex_);
+    const auto known = deep_.find(kernel);
+    if (known != deep_.end()) {
+      return known->second;
+    }
+    lock.unlock();
+    std::vector<Killer> killers = DeepKillers(kernel);
+    lock.lock();
+    return deep_.emplace(kernel, std::move(killers)).first->second;
+  }
+
+  // Shows the mutant its cases until Voltcheck has caught it and no policy is left that might.
+  void Kill(const std::vector<Killer>& quick, const kernels::ModuleImage& image,
+            MutantResult& result) {
+    const auto start = std::chrono::steady_clock::now();
+    for (const Killer& killer : quick) {
+      Show(killer, image, start, result);
+      if (result.fate == Fate::kCaught && AllRejected(result)) {
+        return;
+      }
+    }
+    if (result.fate == Fate::kCaught) {
+      return;
+    }
+    result.deep = true;
+    for (const Killer& killer : DeepFor(result.mutant.kernel)) {
+      Show(killer, image, start, result);
+      if (result.fate == Fate::kCaught) {
+        return;
+      }
+    }
+    const auto proof = proofs_.find(result.mutant.id);
+    if (proof != proofs_.end() && proof->second.first == result.mutant.what) {
+      result.fate = Fate::kEquivalent;
+      result.reason = "proof: " + proof->second.second;
+    }
+  }
+
+  static bool AllRejected(const MutantResult& result) {
+    return std::find(result.rejected.begin(), result.rejected.end(), false) ==
+           result.rejected.end();
+  }
+
+  void Show(const Killer& killer, const kernels::ModuleImage& image,
+            std::chrono::steady_clock::time_point start, MutantResult& result) {
+    const Trial& honest = bench_.Honest(killer);
+    Trial trial = bench_.Run(result.mutant, image, killer);
+    ++result.cases;
+    if (!trial.applicable) {
+      return;
+    }
+    for (std::size_t i = 0; i < kPolicies; ++i) {
+      const bool says_so = trial.record.verdict == Verdict::kCrashed || honest.accepted[i];
+      result.rejected[i] = result.rejected[i] || (says_so && !trial.accepted[i]);
+    }
+    if (!trial.passed() && result.fate != Fate::kCaught) {
+      result.fate = Fate::kCaught;
+      result.seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      result.reason = trial.record.reason;
+      result.killer = std::move(trial.record);
+      result.schedule = killer.schedule;
+    }
+  }
+
+  const CampaignOptions& options_;
+  const MutantSet& set_;
+  Bench bench_;
+  std::map<std::string, std::pair<std::string, std::string>> proofs_;  // id -> change, proof
+  std::mutex mutex_;
+  std::map<std::string, Prepared> prepared_;
+  std::map<std::string, std::vector<Killer>> deep_;
+  HonestFigures honest_;
+  std::set<std::pair<std::string, std::uint64_t>> counted_;
+};
+
+}  // namespace
+
+std::string_view ToString(Fate fate) {
+  constexpr std::array<std::string_view, 4> kNames{"discarded", "equivalent", "caught", "survived"};
+  return kNames[static_cast<std::size_t>(fate)];
+}
+
+std::uint64_t Campaign::Count(Fate fate) const {
+  return static_cast<std::uint64_t>(
+      std::count_if(results.begin(), results.end(),
+                    [=](const MutantResult& result) { return result.fate == fate; }));
+}
+
+double Campaign::CaughtShare() const {
+  const std::uint64_t real = Count(Fate::kCaught) + Count(Fate::kSurvived);
+  return real == 0 ? 1.0 : static_cast<double>(Count(Fate::kCaught)) / static_cast<double>(real);
+}
+
+double Campaign::MedianKill() const {
+  std::vector<double> seconds;
+  for (const MutantResult& result : results) {
+    if (result.fate == Fate::kCaught) {
+      seconds.push_back(result.seconds);
+    }
+  }
+  if (seconds.empty()) {
+    return 0;
+  }
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
+}
+
+Campaign RunCampaign(const CampaignOptions& options) {
+  const MutantSet set = FindMutants(options.selection);
+  const std::vector<std::size_t> order = SampleOrder(set.mutants, options.seed);
+  Runner runner(options, set);
+  Campaign campaign;
+  std::mutex progress;
+  // Discarded mutants are made up for from the rest of the order, in rounds.
+  while (campaign.results.size() < order.size() && campaign.complete) {
+    const std::size_t done = campaign.results.size();
+    const std::uint64_t wanted = options.sample == 0 ? order.size() : options.sample;
+    const std::uint64_t missing = wanted - std::min(wanted, campaign.mutants());
+    const std::size_t count = std::min<std::size_t>(missing, order.size() - done);
+    if (count == 0) {
+      break;
+    }
+    std::vector<std::optional<MutantResult>> round(count);
+    ForEach(count, options.jobs, [&](std::size_t i) {
+      if (options.stop && options.stop()) {
+        return;
+      }
+      round[i] = runner.Run(set.mutants[order[done + i]]);
+      if (options.progress) {
+        const std::lock_guard lock(progress);
+        options.progress(*round[i]);
+      }
+    });
+    for (std::optional<MutantResult>& result : round) {
+      campaign.complete = campaign.complete && result.has_value();
+      if (result) {
+        runner.CountHonest(*result);
+        campaign.results.push_back(std::move(*result));
+      }
+    }
+  }
+  campaign.honest = runner.Honest();
+  return campaign;
+}
+
+HonestFigures RunHonestCases(const std::vector<kernels::ModuleImage>& overrides,
+                             std::uint64_t count, std::uint64_t seed, int jobs,
+                             const std::function<bool()>& stop) {
+  const Bench bench(overrides);
+  HonestFigures figures;
+  std::mutex mutex;
+  std::map<std::uint64_t, std::string> alarms;
+  ForEach(count, jobs, [&](std::size_t i) {
+    if (stop && stop()) {
+      return;
+    }
+    const Trial trial = bench.RunHonest(HonestCase(i, seed));
+    const std::lock_guard lock(mutex);
+    ++figures.cases;
+    for (std::size_t p = 0; p < kPolicies; ++p) {
+      figures.policy_alarms[p] += trial.accepted[p] ? 0 : 1;
+    }
+    if (!trial.passed()) {
+      alarms[i] = trial.record.reproduction + "  # " + trial.record.reason;
+    }
+  });
+  figures.alarms = alarms.size();
+  for (const auto& [index, line] : alarms) {
+    if (figures.examples.size() < kExamples) {
+      figures.examples.push_back(line);
+    }
+  }
+  return figures;
+}
+
+}  // namespace voltcheck::mutation

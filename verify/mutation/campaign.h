@@ -1,0 +1,82 @@
+#ifndef VOLTCHECK_VERIFY_MUTATION_CAMPAIGN_H_
+#define VOLTCHECK_VERIFY_MUTATION_CAMPAIGN_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verify/mutation/mutants.h"
+#include "verify/mutation/policies.h"
+#include "verify/record.h"
+
+namespace voltcheck::mutation {
+
+enum class Fate {
+  kDiscarded,   ///< the assembler or the simulator does not take it: no mutant
+  kEquivalent,  ///< the same machine code, or a proof in equivalent.txt that no case refuted
+  kCaught,      ///< some case did not pass
+  kSurvived,    ///< all passed, the second, larger set too
+};
+std::string_view ToString(Fate fate);
+
+/// What became of one mutant.
+struct MutantResult {
+  Mutant mutant;
+  Fate fate = Fate::kSurvived;
+  std::string reason;       ///< why discarded, equivalent or caught; one line
+  std::uint64_t cases = 0;  ///< run until it was caught, or all
+  bool deep = false;        ///< the second set was needed
+  /// The case that caught it; its verdict is kUntested when none did.
+  verify::CaseRecord killer;
+  std::uint64_t schedule = 0;
+  /// Policies that reject an output of it in a case whose honest output they accept.
+  PolicyFlags rejected{};
+  double seconds = 0;  ///< until it was caught, without the assembler; reported, never recorded
+};
+
+struct CampaignOptions {
+  MutantSelection selection;
+  std::uint64_t sample = 0;        ///< this many mutants, discarded ones not counted; 0: all
+  std::uint64_t budget_cases = 0;  ///< at most so many cases of the first set; 0: all
+  std::uint64_t seed = 0;
+  int jobs = 0;  ///< mutants at a time; 0: all cores. Never changes a result.
+  std::function<bool()> stop;
+  std::function<void(const MutantResult&)> progress;  ///< called one at a time, in any order
+};
+
+/// Honest cases and those that each policy rejects.
+struct HonestFigures {
+  std::uint64_t cases = 0;
+  std::uint64_t alarms = 0;  ///< of Voltcheck
+  std::array<std::uint64_t, kPolicies> policy_alarms{};
+  std::vector<std::string> examples;  ///< reproduction lines of Voltcheck's alarms, at most ten
+};
+
+struct Campaign {
+  std::vector<MutantResult> results;  ///< in the order of the sample
+  HonestFigures honest;               ///< the cases that mutants were shown, unchanged
+  bool complete = true;               ///< false after `stop`
+  std::uint64_t Count(Fate fate) const;
+  std::uint64_t mutants() const { return results.size() - Count(Fate::kDiscarded); }
+  /// Caught share of those that are not equivalent; 1 when there are none.
+  double CaughtShare() const;
+  /// Median time to a kill, in seconds.
+  double MedianKill() const;
+};
+
+/// The share that a campaign must reach.
+inline constexpr double kCaughtTarget = 0.99;
+
+Campaign RunCampaign(const CampaignOptions& options);
+
+/// Runs the first `count` honest cases; Voltcheck must pass them all.
+HonestFigures RunHonestCases(const std::vector<kernels::ModuleImage>& overrides,
+                             std::uint64_t count, std::uint64_t seed, int jobs,
+                             const std::function<bool()>& stop);
+
+}  // namespace voltcheck::mutation
+
+#endif  // VOLTCHECK_VERIFY_MUTATION_CAMPAIGN_H_

@@ -1,0 +1,80 @@
+#include "verify/mutation/trial.h"
+
+#include "fixtures/case/descriptor.h"
+#include "fixtures/case/error.h"
+#include "fixtures/generate.h"
+#include "verify/case_runner.h"
+
+namespace voltcheck::mutation {
+namespace {
+
+constexpr std::uint64_t kInstructionFactor = 4;
+constexpr std::uint64_t kInstructionFloor = 1'000'000;
+
+}  // namespace
+
+Trial Bench::RunWith(const Killer& killer, verify::DeviceOptions options) const {
+  options.schedule = killer.schedule;
+  options.jobs = 1;
+  Trial trial;
+  options.hooks.output = [&trial](std::span<const std::uint16_t> got, std::span<const float> want) {
+    trial.has_output = true;
+    for (std::size_t i = 0; i < kPolicies; ++i) {
+      trial.accepted[i] = TolerancePolicies()[i].accepts(got, want);
+    }
+  };
+  trial.record = verify::RunCase(fixtures::Generate(killer.c), options);
+  return trial;
+}
+
+Trial Bench::RunHonest(const Killer& killer) const {
+  verify::DeviceOptions options;
+  options.overrides = overrides_;
+  return RunWith(killer, options);
+}
+
+const Trial& Bench::Honest(const Killer& killer) {
+  const std::pair key(ToDescriptor(killer.c), killer.schedule);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = honest_.find(key);
+    if (known != honest_.end()) {
+      return *known->second;
+    }
+  }
+  auto trial = std::make_unique<Trial>(RunHonest(killer));
+  if (!trial->passed()) {
+    throw Error(ExitStatus::kFailed, "the kernels do not pass unchanged: " + trial->record.reason +
+                                         "; correct that first, see " + trial->record.reproduction);
+  }
+  trial->record.failures.clear();
+  const std::lock_guard lock(mutex_);
+  return *honest_.emplace(key, std::move(trial)).first->second;
+}
+
+Trial Bench::Run(const Mutant& mutant, const kernels::ModuleImage& image, const Killer& killer) {
+  verify::DeviceOptions options;
+  options.overrides = overrides_;
+  options.instruction_limit =
+      kInstructionFloor + kInstructionFactor * Honest(killer).record.counters.lane_instructions;
+  if (mutant.in_kernel()) {
+    options.overrides.push_back(image);
+    return RunWith(killer, options);
+  }
+  bool applicable = false;
+  options.hooks.plan = [&](kernels::Plan& plan) { applicable = mutant.plant(plan); };
+  Trial trial;
+  try {
+    trial = RunWith(killer, options);
+  } catch (const Error& error) {
+    // A launch that the device refuses, as a driver would.
+    trial.record.c = killer.c;
+    trial.record.descriptor = ToDescriptor(killer.c);
+    trial.record.verdict = verify::Verdict::kCrashed;
+    trial.record.reason = error.what();
+  }
+  trial.applicable = applicable;
+  return trial;
+}
+
+}  // namespace voltcheck::mutation

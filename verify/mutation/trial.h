@@ -1,0 +1,54 @@
+#ifndef VOLTCHECK_VERIFY_MUTATION_TRIAL_H_
+#define VOLTCHECK_VERIFY_MUTATION_TRIAL_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "verify/device_options.h"
+#include "verify/mutation/killers.h"
+#include "verify/mutation/mutants.h"
+#include "verify/mutation/policies.h"
+#include "verify/record.h"
+
+namespace voltcheck::mutation {
+
+/// What one case said about one set of kernels.
+struct Trial {
+  bool applicable = true;  ///< false: the plan has no place for the fault
+  verify::CaseRecord record;
+  bool has_output = false;  ///< false after a crash, and for a case that ends before the output
+  PolicyFlags accepted{};   ///< by the tolerance policies; none of them accepts a missing output
+  bool passed() const { return record.verdict == verify::Verdict::kPassed; }
+};
+
+/// Runs cases on kernels with and without a fault, through the same function as every other
+/// command. Thread-safe; nothing depends on the order of calls.
+class Bench {
+ public:
+  /// `overrides`: kernels of the user's own, which stand for the built-in ones.
+  explicit Bench(std::vector<kernels::ModuleImage> overrides) : overrides_(std::move(overrides)) {}
+
+  /// The kernels as they are; remembered. Throws Error (status 1) when the case does not pass: a
+  /// fault in kernels that are wrong already says nothing.
+  const Trial& Honest(const Killer& killer);
+  /// The kernels as they are, whatever comes out; not remembered.
+  Trial RunHonest(const Killer& killer) const;
+  /// With the fault. A launch may take four times the instructions of the honest run.
+  Trial Run(const Mutant& mutant, const kernels::ModuleImage& image, const Killer& killer);
+
+ private:
+  Trial RunWith(const Killer& killer, verify::DeviceOptions options) const;
+
+  std::vector<kernels::ModuleImage> overrides_;
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::uint64_t>, std::unique_ptr<const Trial>> honest_;
+};
+
+}  // namespace voltcheck::mutation
+
+#endif  // VOLTCHECK_VERIFY_MUTATION_TRIAL_H_
