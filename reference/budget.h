@@ -35,8 +35,7 @@ Bounded BoundGemm(const Problem& problem, const Permutation& permutation, Gemm g
                   Numerics numerics, AccumulationOrder order = AccumulationOrder::kDeclared);
 
 /// The same on the kernel's own fp16 input, with the tighter a-posteriori budget: the
-/// order-faithful model tells the exponent at which every step was cut off, and its result. As slow
-/// as PredictGemm in scalar code: for single elements and small cases.
+/// order-faithful model tells the exponent at which every step was cut off, and its result.
 Bounded BoundGemmPosterior(const Problem& problem, const Permutation& permutation, Gemm gemm,
                            const HalfMatrix& a, const Tactic& tactic, Numerics numerics);
 

@@ -1,11 +1,56 @@
 #include "tools/arguments.h"
 
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <sstream>
+#include <utility>
 
 namespace voltcheck::tools {
 
 namespace po = boost::program_options;
+
+namespace {
+
+std::string Trimmed(const std::string& text) {
+  constexpr const char* kSpace = " \t\r";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  return first == std::string::npos ? ""
+                                    : text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+// The keys of a configuration with their lines, section names in front: the library tells no line
+// numbers.
+std::vector<std::pair<std::string, int>> ConfigKeys(const std::string& path,
+                                                    const std::string& text) {
+  std::vector<std::pair<std::string, int>> keys;
+  std::istringstream lines(text);
+  std::string section;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    line = Trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) {
+      continue;
+    }
+    if (line.front() == '[' && line.back() == ']') {
+      section = line.substr(1, line.size() - 2) + ".";
+      continue;
+    }
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos) {
+      throw BadInput(path + ":" + std::to_string(number), Quote(line) + " has no '='",
+                     "write key = value");
+    }
+    keys.emplace_back(section + Trimmed(line.substr(0, equals)), number);
+  }
+  return keys;
+}
+
+}  // namespace
 
 std::uint64_t ParseUnsigned(const std::string& where, const std::string& text, std::uint64_t most) {
   std::uint64_t value = 0;
@@ -44,6 +89,48 @@ void Arguments::Positional(const char* name, int most) {
   positional_.add(name, most);
 }
 
+void Arguments::HiddenValue(const std::string& name) {
+  hidden_.add_options()(name.c_str(), po::value<std::string>(), "");
+}
+
+void Arguments::ConfigFile() {
+  Value("config", "",
+        "file with any of these options, 'key = value' a line; see docs/judgement.md");
+}
+
+void Arguments::StoreConfig(const std::string& path, const std::string& command) {
+  std::ifstream in(path);
+  if (!in) {
+    throw BadInput(path, std::string("cannot be read (") + std::strerror(errno) + ")",
+                   "name a configuration file");
+  }
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::map<std::string, std::string> places;
+  for (const auto& [key, line] : ConfigKeys(path, text)) {
+    const std::string place = path + ":" + std::to_string(line);
+    if (hidden_.find_nothrow(key, false) == nullptr &&
+        visible_.find_nothrow(key, false) == nullptr) {
+      throw BadInput(place, "unknown key " + Quote(key), "see '" + command + " --help'");
+    }
+    if (key == "config" || key == "help") {
+      throw BadInput(place, key + " cannot stand in a configuration", "remove the line");
+    }
+    places[key] = place;
+  }
+  po::options_description all;
+  all.add(visible_).add(hidden_);
+  std::istringstream stream(text);
+  const po::parsed_options parsed = po::parse_config_file(stream, all);
+  // What the command line has set stays; options that may be repeated add up.
+  for (const auto& option : parsed.options) {
+    const auto it = values_.find(option.string_key);
+    if (it == values_.end() || it->second.defaulted()) {
+      config_places_[option.string_key] = places[option.string_key];
+    }
+  }
+  po::store(parsed, values_);
+}
+
 bool Arguments::Parse(const Words& words) {
   po::options_description all;
   all.add(visible_).add(hidden_);
@@ -59,6 +146,9 @@ bool Arguments::Parse(const Words& words) {
       }
     }
     po::store(parsed, values_);
+    if (values_.contains("config")) {
+      StoreConfig(values_["config"].as<std::string>(), command);
+    }
     po::notify(values_);
   } catch (const po::error& error) {
     throw BadInput(command, error.what(), "see '" + command + " --help'");
@@ -66,7 +156,7 @@ bool Arguments::Parse(const Words& words) {
   return true;
 }
 
-bool Arguments::Has(const char* name) const {
+bool Arguments::Has(const std::string& name) const {
   const auto it = values_.find(name);
   if (it == values_.end()) {
     return false;
@@ -75,7 +165,7 @@ bool Arguments::Has(const char* name) const {
   return flag == nullptr || *flag;
 }
 
-std::string Arguments::Text(const char* name) const {
+std::string Arguments::Text(const std::string& name) const {
   return Has(name) ? values_[name].as<std::string>() : std::string();
 }
 
@@ -83,8 +173,13 @@ std::vector<std::string> Arguments::Texts(const char* name) const {
   return Has(name) ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>();
 }
 
+std::string Arguments::Where(const std::string& name) const {
+  const auto it = config_places_.find(name);
+  return it == config_places_.end() ? "--" + name : it->second + ": " + name;
+}
+
 std::uint64_t Arguments::Number(const char* name, std::uint64_t most) const {
-  return ParseUnsigned(std::string("--") + name, Text(name), most);
+  return ParseUnsigned(Where(name), Text(name), most);
 }
 
 }  // namespace voltcheck::tools

@@ -4,6 +4,7 @@
 #include <boost/program_options.hpp>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,22 +25,34 @@ class Arguments {
   /// Words without an option; at most `most`.
   void Positional(const char* name, int most);
 
+  /// Like Value, without a line in the help: for families of options that the description names.
+  void HiddenValue(const std::string& name);
+  /// Adds --config: a file in Boost.Program_options' syntax whose keys are the other options, which
+  /// the command line overrides.
+  void ConfigFile();
+
   /// False when `--help` was asked for, which prints the help.
   bool Parse(const Words& words);
 
-  bool Has(const char* name) const;
-  std::string Text(const char* name) const;
+  bool Has(const std::string& name) const;
+  std::string Text(const std::string& name) const;
   std::vector<std::string> Texts(const char* name) const;
+  /// How an error line calls an option: "--policy", or "gate.cfg:3: policy" when it came from
+  /// there.
+  std::string Where(const std::string& name) const;
   std::uint64_t Number(const char* name,
                        std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
 
  private:
+  void StoreConfig(const std::string& path, const std::string& command);
+
   std::string usage_;
   std::string description_;
   boost::program_options::options_description visible_{"options"};
   boost::program_options::options_description hidden_;
   boost::program_options::positional_options_description positional_;
   boost::program_options::variables_map values_;
+  std::map<std::string, std::string> config_places_;  ///< option -> "FILE:LINE"
 };
 
 /// A whole number without sign; throws Error naming `where` otherwise.

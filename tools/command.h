@@ -14,6 +14,7 @@ using Words = std::vector<std::string>;
 /// Each runs one subcommand and returns its exit status; an Error it throws becomes one line on
 /// standard error. docs/commands/ has a page for each.
 ExitStatus Gate(const Words& words);
+ExitStatus Sweep(const Words& words);
 ExitStatus Replay(const Words& words);
 ExitStatus Inspect(const Words& words);
 ExitStatus List(const Words& words);

@@ -44,15 +44,66 @@ Json ToJson(const ComparisonFigures& f, bool has_budget) {
   return json;
 }
 
+Json ToJson(const verify::Departure& d) {
+  if (d.k < 0) {
+    return nullptr;
+  }
+  return {{"row", d.row}, {"col", d.col}, {"split", d.split},
+          {"k", d.k},     {"got", d.got}, {"want", d.want}};
+}
+
+Json ToJson(const verify::PartFigures& f) {
+  return {{"index", f.index},      {"elements", f.elements}, {"nonfinite", f.nonfinite},
+          {"rms", f.rms},          {"max_abs", f.max_abs},   {"bias", f.bias},
+          {"rms_want", f.rms_want}};
+}
+
+Json WorstParts(const StageRecord& s) {
+  Json parts = Json::object();
+  for (const verify::Part part : verify::kParts) {
+    const verify::PartFigures& f = s.worst_part[static_cast<std::size_t>(part)];
+    if (f.index >= 0) {
+      parts[std::string(verify::ToString(part))] = ToJson(f);
+    }
+  }
+  return parts;
+}
+
+Json ToJson(const verify::LogitFigures& f) {
+  return {{"rows", f.rows},
+          {"nonfinite_rows", f.nonfinite_rows},
+          {"elements", f.elements},
+          {"max_abs", f.max_abs},
+          {"max_abs_row", f.max_abs_row},
+          {"max_abs_column", f.max_abs_column},
+          {"rms", f.rms},
+          {"bias", f.bias},
+          {"argmax_equal", f.argmax_equal},
+          {"flipped_margin", f.flipped_margin},
+          {"top5_overlap", f.top_overlap},
+          {"top5_log_probability", f.top_log_probability},
+          {"kl_mean", f.kl_mean},
+          {"kl_median", f.kl_median},
+          {"kl_p99", f.kl_p99},
+          {"kl_max", f.kl_max},
+          {"first_flip", f.first_flip}};
+}
+
 Json ToJson(const StageRecord& s) {
   return {{"verdict", verify::ToString(s.verdict)},
           {"reason", s.reason},
           {"own", ToJson(s.own, true)},
+          {"posterior", s.posterior.elements == 0 ? Json() : ToJson(s.posterior, true)},
           {"end_to_end", ToJson(s.end_to_end, true)},
           {"reference", ToJson(s.reference, false)},
+          {"reference_over", s.reference_over},
+          {"hidden", s.hidden},
+          {"worst", WorstParts(s)},
+          {"departure", ToJson(s.departure)},
           {"bits",
            {{"compared", s.bits_compared},
             {"differing", s.bits_differing},
+            {"open", s.bits_open},
             {"first", ToJson(s.first_difference)},
             {"exact", s.exact},
             {"exact_differing", s.exact_differing}}}};
@@ -90,6 +141,7 @@ Json ToJson(const verify::CaseRecord& record) {
     findings.push_back(ToJson(finding));
   }
   return {
+      {"index", record.index},
       {"descriptor", record.descriptor},
       {"verdict", verify::ToString(record.verdict)},
       {"reason", record.reason},
@@ -100,6 +152,7 @@ Json ToJson(const verify::CaseRecord& record) {
       {"w13", ToString(record.c.w13)},
       {"w2", ToString(record.c.w2)},
       {"stages", stages},
+      {"logits", record.logits.rows == 0 ? Json() : ToJson(record.logits)},
       {"findings", findings},
       {"counters", ToJson(record.counters)},
       {"seconds", {{"reference", record.reference_seconds}, {"device", record.device_seconds}}}};
@@ -111,6 +164,7 @@ Json ToJson(const verify::Summary& summary) {
     const auto verdict = static_cast<verify::Verdict>(v);
     json[std::string(verify::ToString(verdict))] = summary.count(verdict);
   }
+  json["allowed_skips"] = summary.allowed_skips;
   return json;
 }
 

@@ -2,46 +2,17 @@
 #include <filesystem>
 
 #include "fixtures/case/descriptor.h"
+#include "fixtures/case/tactic_choice.h"
 #include "tools/arguments.h"
 #include "tools/session.h"
 
 namespace voltcheck::tools {
 namespace {
 
-// The end of a grid that runs the tactics of --tactics: both GEMMs with each of them, where it
-// fits.
-std::string TacticAxes(const std::string& tactics) {
-  if (tactics == "default") {
-    return "";
-  }
-  return ";w13=" + tactics + ";w2=" + tactics + ";infeasible=skip";
-}
-
-// The case's descriptor as a grid, its tactics replaced by those of --tactics.
-std::vector<Case> CasesOfDescriptor(const std::string& descriptor, const std::string& tactics) {
-  const Case c = ParseDescriptor(descriptor);
-  if (tactics == "default") {
-    return {c};
-  }
-  std::string grid;
-  std::string rest = ToDescriptor(c) + ",";
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    const std::string key = rest.substr(0, comma);
-    rest.erase(0, comma + 1);
-    if (!key.starts_with("w13=") && !key.starts_with("w2=")) {
-      grid += key + ";";
-    }
-  }
-  grid.pop_back();
-  return ParseGrid(grid + TacticAxes(tactics));
-}
-
-std::vector<Case> CasesOfFixture(const std::string& path, const std::string& tactics,
-                                 verify::ProblemSource& source) {
+std::vector<Case> CasesOfFixture(const std::string& path, verify::ProblemSource& source) {
   const fixtures::Fixture& fixture = source.Load(path);
   return ParseGrid(verify::FixtureKeys(fixture, ';') +
-                   "t=" + std::to_string(fixture.problem.c.shape.tokens) + TacticAxes(tactics));
+                   "t=" + std::to_string(fixture.problem.c.shape.tokens));
 }
 
 }  // namespace
@@ -51,10 +22,7 @@ ExitStatus Replay(const Words& words) {
                       "Runs one case exactly as the gate does, or all tokens of fixture files.");
   arguments.Value("case", "", "descriptor, as a failure prints it");
   arguments.Positional("fixture", -1);
-  arguments.Value(
-      "tactics", "default",
-      "all (every tile that fits, without split-K), default (the case's own), or a list "
-      "such as 8x128x64/1,16x128x32/2 that both GEMMs take where it fits");
+  arguments.Value("tactics", "default", std::string(kTacticChoiceHelp).c_str());
   arguments.Value("out", "", "run file (default: none)");
   AddSessionOptions(arguments);
   if (!arguments.Parse(words)) {
@@ -73,11 +41,13 @@ ExitStatus Replay(const Words& words) {
   verify::ProblemSource source(options.fixtures);
   std::vector<Case> cases;
   if (files.empty()) {
-    cases = CasesOfDescriptor(arguments.Text("case"), tactics);
+    cases = {ParseDescriptor(arguments.Text("case"))};
+    // A single case that cannot be run is a mistake in what was asked for.
+    options.judge.plan_or_throw = true;
     options.title = "one case";
   }
   for (const std::string& file : files) {
-    const std::vector<Case> more = CasesOfFixture(file, tactics, source);
+    const std::vector<Case> more = CasesOfFixture(file, source);
     cases.insert(cases.end(), more.begin(), more.end());
   }
   if (!files.empty()) {
@@ -89,7 +59,7 @@ ExitStatus Replay(const Words& words) {
     options.title =
         files.size() == 1 ? "fixture " + files[0] : std::to_string(files.size()) + " fixtures";
   }
-  return RunSession(cases, source, options);
+  return RunSession(WithTactics(cases, tactics), source, options);
 }
 
 }  // namespace voltcheck::tools

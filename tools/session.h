@@ -9,6 +9,7 @@
 #include "tools/arguments.h"
 #include "tools/command.h"
 #include "verify/device_options.h"
+#include "verify/judge_options.h"
 #include "verify/problem_source.h"
 
 namespace voltcheck::tools {
@@ -18,6 +19,9 @@ struct SessionOptions {
   verify::DeviceOptions device;
   std::string fixtures;  ///< folder
   int jobs = 0;
+  verify::JudgeOptions judge;
+  std::vector<std::string> allowed_skips;   ///< filters of skips that pass
+  std::vector<std::string> allowed_unused;  ///< entries of --kernels that need not run
   std::string out;  ///< run file; empty: none
   bool json = false;
   bool quiet = false;
@@ -29,7 +33,7 @@ struct SessionOptions {
 };
 
 /// Adds the options that these commands share: --device, --schedule, --kernels, --fixtures, --jobs,
-/// --json and --quiet.
+/// --json, --quiet and those of judging.
 void AddSessionOptions(Arguments& arguments);
 /// Reads them. `command` starts the canonical arguments.
 SessionOptions ReadSessionOptions(const Arguments& arguments, const std::string& command);

@@ -107,7 +107,7 @@ bool WithinBudget(std::uint16_t got, double want, double budget) {
   return IsWithin(arith::HalfToFloat(got), want, budget, kHalfOverflow);
 }
 
-bool WithinBudget(float got, double want, double budget) {
+bool LogitWithinBudget(float got, double want, double budget) {
   return IsWithin(got, want, budget, std::numeric_limits<double>::infinity());
 }
 

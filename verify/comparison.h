@@ -68,7 +68,7 @@ ComparisonFigures Compare(const Compared& compared);
 /// Whether `got` may stand for `want`: the rule behind ComparisonFigures::over_budget.
 bool WithinBudget(std::uint16_t got, double want, double budget);
 /// The same for an fp32 value, which does not overflow at 65,520.
-bool WithinBudget(float got, double want, double budget);
+bool LogitWithinBudget(float got, double want, double budget);
 
 }  // namespace voltcheck::verify
 

@@ -86,9 +86,9 @@ struct FailureArrays {
   int rows = 0, cols = 0;  ///< at most 64 x 64 around the worst element
   int first_row = 0, first_col = 0;
   std::vector<std::uint16_t> got;  ///< fp16 bits; empty for logits
-  std::vector<float> got_logits;   ///< logits alone
   std::vector<double> want;
   std::vector<double> budget;
+  std::vector<float> got_logits = {};  ///< of logits, in the place of `got`
 };
 
 /// The result of one case: everything that the run file, the table and the reports show.

@@ -24,9 +24,11 @@ struct Comparison {
   ComparisonFigures StageRecord::*figures;
   bool has_budget;
 };
-constexpr std::array<Comparison, 3> kComparisons{{
+constexpr std::array<Comparison, 4> kComparisons{{
     {"own", "against the fp64 oracle on the device's own input of the stage", &StageRecord::own,
      true},
+    {"posterior", "like own, under the a-posteriori budget of the declared order",
+     &StageRecord::posterior, true},
     {"end_to_end", "against the fp64 oracle from the case's inputs", &StageRecord::end_to_end,
      true},
     {"reference", "against the FP32 Eigen reference from the case's inputs",
@@ -154,6 +156,8 @@ void AddBits(hid_t group, Table<CaseRow>& table, Stage stage) {
   };
   count("compared", "elements compared with the order-faithful model", &StageRecord::bits_compared);
   count("differing", "elements whose bits differ from the model", &StageRecord::bits_differing);
+  count("open", "elements that the documented bound of exp leaves open, accepted",
+        &StageRecord::bits_open);
   count("exact", "elements with one right value, every partial sum being exact",
         &StageRecord::exact);
   count("exact_differing", "exact elements that are not that value", &StageRecord::exact_differing);
@@ -161,6 +165,93 @@ void AddBits(hid_t group, Table<CaseRow>& table, Stage stage) {
            [stage](const CaseRow& row) -> const Extremum& {
              return StageOf(row, stage).first_difference;
            });
+}
+
+// Where the first differing element leaves the model, and how little a budget could hide.
+void AddJudgement(hid_t group, Table<CaseRow>& table, Stage stage) {
+  const auto place = [&](const char* name, const char* long_name, int Departure::*value) {
+    table.AddNumber<std::int32_t>(
+        group, {name, "1", long_name},
+        [stage, value](const CaseRow& row) { return StageOf(row, stage).departure.*value; });
+  };
+  place("departure_k", "first row of K of the step that leaves the model, -1: not looked for",
+        &Departure::k);
+  place("departure_split", "split that owns that step", &Departure::split);
+  const auto value = [&](const char* name, const char* long_name, double Departure::*member) {
+    table.AddNumber<float>(group, {name, "1", long_name}, [stage, member](const CaseRow& row) {
+      const Departure& d = StageOf(row, stage).departure;
+      return d.k < 0 ? static_cast<double>(kAbsent) : d.*member;
+    });
+  };
+  value("departure_got", "device's sum through that step", &Departure::got);
+  value("departure_want", "the model's", &Departure::want);
+  table.AddNumber<std::uint64_t>(
+      group, {"hidden", "1", "elements not larger than the budget that judges them"},
+      [stage](const CaseRow& row) { return StageOf(row, stage).hidden; });
+  table.AddNumber<std::uint64_t>(
+      group, {"reference_over", "1", "elements farther from the FP32 reference than allowed"},
+      [stage](const CaseRow& row) { return StageOf(row, stage).reference_over; });
+}
+
+// The worst token, expert and tile.
+void AddParts(hid_t group, Table<CaseRow>& table, Stage stage) {
+  for (const Part part : kParts) {
+    const auto figures = [stage, part](const CaseRow& row) -> const PartFigures& {
+      return StageOf(row, stage).worst_part[static_cast<std::size_t>(part)];
+    };
+    const std::string name(ToString(part));
+    table.AddNumber<std::int32_t>(
+        group, {name, "1", name + " with the largest RMS difference to FP32, -1 for none"},
+        [figures](const CaseRow& row) { return figures(row).index; });
+    const auto add = [&](const char* suffix, const char* long_name, double PartFigures::*value) {
+      table.AddNumber<float>(group, {name + suffix, "1", long_name + name},
+                             [figures, value](const CaseRow& row) {
+                               const PartFigures& f = figures(row);
+                               return f.index < 0 ? static_cast<double>(kAbsent) : f.*value;
+                             });
+    };
+    add("_rms", "RMS difference over that ", &PartFigures::rms);
+    add("_max_abs", "largest difference over that ", &PartFigures::max_abs);
+    add("_bias", "mean difference over that ", &PartFigures::bias);
+    add("_rms_want", "RMS of the expected values over that ", &PartFigures::rms_want);
+  }
+}
+
+void DeclareLogits(hid_t group, Table<CaseRow>& table) {
+  h5::SetText(group, "long_name", "logits of the device's output against those of FP32's");
+  const auto count = [&](const char* name, const char* long_name,
+                         std::uint64_t LogitFigures::*value) {
+    table.AddNumber<std::uint64_t>(group, {name, "1", long_name}, [value](const CaseRow& row) {
+      return row.record->logits.*value;
+    });
+  };
+  const auto figure = [&](const char* name, const char* long_name, double LogitFigures::*value) {
+    table.AddNumber<float>(group, {name, "1", long_name}, [value](const CaseRow& row) {
+      const LogitFigures& f = row.record->logits;
+      return f.rows == 0 ? static_cast<double>(kAbsent) : f.*value;
+    });
+  };
+  using F = LogitFigures;
+  count("rows", "tokens; 0 for a case without a head", &F::rows);
+  count("nonfinite_rows", "tokens with a logit that is NaN or infinite", &F::nonfinite_rows);
+  count("elements", "logits that are finite on both sides", &F::elements);
+  count("argmax_equal", "tokens whose greedy choice is the same", &F::argmax_equal);
+  figure("max_abs", "largest |difference|", &F::max_abs);
+  figure("rms", "root mean square of the differences", &F::rms);
+  figure("bias", "mean difference", &F::bias);
+  figure("flipped_margin", "largest margin, in FP32, of a greedy choice that flipped",
+         &F::flipped_margin);
+  figure("top5_overlap", "mean share of the five likeliest tokens that both have in common",
+         &F::top_overlap);
+  figure("top5_log_probability", "largest |difference| in log-probability of FP32's five",
+         &F::top_log_probability);
+  figure("kl_mean", "mean KL divergence, FP32 to device", &F::kl_mean);
+  figure("kl_median", "median of it", &F::kl_median);
+  figure("kl_p99", "99th percentile of it", &F::kl_p99);
+  figure("kl_max", "largest", &F::kl_max);
+  table.AddNumber<std::int32_t>(
+      group, {"first_flip", "token", "first token whose greedy choice differs, -1 for none"},
+      [](const CaseRow& row) { return row.record->logits.first_flip; });
 }
 
 hid_t Keep(std::vector<Handle>& groups, Handle handle) {
@@ -236,6 +327,7 @@ void DeclareCaseColumns(hid_t file, Table<CaseRow>& table, std::vector<Handle>& 
                                  [](const CaseRow& row) { return row.index; });
   DeclareCases(Keep(groups, h5::CreateGroup(file, "cases")), table);
   DeclareCounters(Keep(groups, h5::CreateGroup(file, "counters")), table);
+  DeclareLogits(Keep(groups, h5::CreateGroup(file, "logits")), table);
   const hid_t metrics = Keep(groups, h5::CreateGroup(file, "metrics"));
   const hid_t histograms = Keep(groups, h5::CreateGroup(file, "histograms"));
   const hid_t ulp = DeclareUlpScale(histograms, groups);
@@ -245,7 +337,9 @@ void DeclareCaseColumns(hid_t file, Table<CaseRow>& table, std::vector<Handle>& 
     const hid_t stage_histograms = Keep(groups, h5::CreateGroup(histograms, name));
     table.AddText(stage_metrics, {"verdict", "", "verdict of the stage"},
                   [stage](const CaseRow& row) { return ToString(StageOf(row, stage).verdict); });
+    AddJudgement(stage_metrics, table, stage);
     AddBits(Keep(groups, h5::CreateGroup(stage_metrics, "bits")), table, stage);
+    AddParts(Keep(groups, h5::CreateGroup(stage_metrics, "parts")), table, stage);
     for (const Comparison& comparison : kComparisons) {
       const hid_t group = Keep(groups, h5::CreateGroup(stage_metrics, comparison.name));
       h5::SetText(group, "long_name", comparison.long_name);

@@ -55,6 +55,7 @@ void WriteFailure(hid_t parent, const FailureArrays& failure) {
   const Handle row = WriteWindowScale(group.get(), "row", failure.first_row, failure.rows);
   const Handle col = WriteWindowScale(group.get(), "col", failure.first_col, failure.cols);
   const fixtures::Hdf5Handle half = fixtures::MakeHalfType();
+  const bool is_logits = !failure.got_logits.empty();
   const auto write = [&](const char* name, hid_t type, const void* data, const char* long_name) {
     const std::array<hsize_t, 2> extent{static_cast<hsize_t>(failure.rows),
                                         static_cast<hsize_t>(failure.cols)};
@@ -64,9 +65,77 @@ void WriteFailure(hid_t parent, const FailureArrays& failure) {
     h5::AttachScale(dataset.get(), row.get(), 0);
     h5::AttachScale(dataset.get(), col.get(), 1);
   };
-  write("got", half, failure.got.data(), "device value");
-  write("want", H5T_IEEE_F64LE, failure.want.data(), "fp64 oracle on the device's own input");
+  if (is_logits) {
+    write("got", H5T_IEEE_F32LE, failure.got_logits.data(), "logit of the device's output");
+  } else {
+    write("got", half, failure.got.data(), "device value");
+  }
+  write("want", H5T_IEEE_F64LE, failure.want.data(),
+        is_logits ? "fp64 oracle from the case's inputs" : "fp64 oracle on the device's own input");
   write("budget", H5T_IEEE_F64LE, failure.budget.data(), "how far got may lie from want");
+}
+
+// The figures of every token, expert and tile of one stage, a group of columns each.
+void WriteBreakdown(hid_t parent, const Breakdown& breakdown) {
+  for (const Part part : kParts) {
+    const std::vector<PartFigures>& parts = breakdown[static_cast<std::size_t>(part)];
+    if (parts.empty()) {
+      continue;
+    }
+    const std::string name(ToString(part));
+    const Handle group = h5::CreateGroup(parent, name);
+    const std::array<hsize_t, 1> extent{parts.size()};
+    const auto write = [&]<typename T>(const char* column, const char* long_name, auto get, T) {
+      std::vector<T> values;
+      for (const PartFigures& figures : parts) {
+        values.push_back(static_cast<T>(get(figures)));
+      }
+      Handle dataset =
+          h5::WriteDataset(group.get(), column, h5::NumberType<T>(), extent, values.data());
+      h5::SetText(dataset.get(), "units", "1");
+      h5::SetText(dataset.get(), "long_name", long_name);
+      return dataset;
+    };
+    using P = PartFigures;
+    const Handle scale = write(
+        name.c_str(), ("number of the " + name).c_str(), [](const P& p) { return p.index; },
+        std::int32_t{});
+    h5::MakeScale(scale.get(), name.c_str());
+    const auto attach = [&](const Handle& dataset) {
+      h5::AttachScale(dataset.get(), scale.get(), 0);
+    };
+    attach(write(
+        "elements", "elements finite on both sides", [](const P& p) { return p.elements; },
+        std::uint64_t{}));
+    attach(write(
+        "nonfinite", "elements that are not", [](const P& p) { return p.nonfinite; },
+        std::uint64_t{}));
+    attach(write(
+        "max_abs", "largest |difference| to the FP32 reference",
+        [](const P& p) { return p.max_abs; }, float{}));
+    attach(write(
+        "rms", "RMS of the differences", [](const P& p) { return p.rms; }, float{}));
+    attach(write(
+        "bias", "mean difference", [](const P& p) { return p.bias; }, float{}));
+    attach(write(
+        "rms_want", "RMS of the reference's values", [](const P& p) { return p.rms_want; },
+        float{}));
+  }
+}
+
+void WriteBreakdowns(hid_t parent, std::uint64_t index, const CaseRecord& record) {
+  Handle group;
+  for (const Stage stage : kStages) {
+    if (record.at(stage).breakdown[0].empty()) {
+      continue;
+    }
+    if (group.get() < 0) {
+      group = h5::CreateGroup(parent, std::to_string(index));
+      h5::SetText(group.get(), "descriptor", record.descriptor);
+    }
+    const Handle of_stage = h5::CreateGroup(group.get(), std::string(ToString(stage)));
+    WriteBreakdown(of_stage.get(), record.at(stage).breakdown);
+  }
 }
 
 }  // namespace
@@ -81,6 +150,7 @@ class RunFileWriter::Impl {
       DeclareCaseColumns(file_.get(), cases_, groups_);
       DeclareFindingColumns(file_.get(), findings_, groups_);
       failures_ = h5::CreateGroup(file_.get(), "failures");
+      breakdown_ = h5::CreateGroup(file_.get(), "breakdown");
     });
   }
 
@@ -98,17 +168,22 @@ class RunFileWriter::Impl {
           WriteFailure(group.get(), failure);
         }
       }
+      WriteBreakdowns(breakdown_.get(), count_, record);
       ++count_;
     });
   }
 
-  void Finish(bool complete) {
+  void Finish(bool complete, const std::function<void(hid_t)>& extras) {
     Guard([&] {
+      if (extras) {
+        extras(file_.get());
+      }
       h5::SetNumber(file_.get(), "cases", count_);
       h5::SetNumber(file_.get(), "complete", std::uint64_t{complete ? 1U : 0U});
       cases_.Close();
       findings_.Close();
       h5::Check(failures_.Reset() ? 0 : -1);
+      h5::Check(breakdown_.Reset() ? 0 : -1);
       groups_.clear();
       h5::Check(H5Fflush(file_.get(), H5F_SCOPE_LOCAL));
       h5::Check(file_.Reset() ? 0 : -1);
@@ -132,6 +207,7 @@ class RunFileWriter::Impl {
   Handle file_;
   std::vector<Handle> groups_;
   Handle failures_;
+  Handle breakdown_;
   h5::Table<CaseRow> cases_;
   h5::Table<FindingRow> findings_;
   std::uint64_t count_ = 0;
@@ -145,6 +221,8 @@ RunFileWriter::~RunFileWriter() = default;
 
 void RunFileWriter::Append(const CaseRecord& record) { impl_->Append(record); }
 
-void RunFileWriter::Finish(bool complete) { impl_->Finish(complete); }
+void RunFileWriter::Finish(bool complete, const std::function<void(hid_t)>& extras) {
+  impl_->Finish(complete, extras);
+}
 
 }  // namespace voltcheck::verify

@@ -95,12 +95,13 @@ void CompareReference(const StageEvidence& e, std::span<const double> reference,
     const double want = e.end_to_end->value.data()[i];
     const double allowed =
         (e.end_to_end->budget.data()[i] + std::abs(reference[i] - want)) * kRoundings;
-    const bool finite = std::isfinite(Got(e, i)) && std::isfinite(reference[i]);
+    const bool finite =
+        std::isfinite(Got(e, i)) && std::isfinite(reference[i]) && std::isfinite(want);
     if (!finite && e.may_overflow) {
       continue;
     }
     const bool within = e.got_logits.empty() ? WithinBudget(e.got[i], reference[i], allowed)
-                                             : WithinBudget(e.got_logits[i], reference[i], allowed);
+                                             : LogitWithinBudget(e.got_logits[i], reference[i], allowed);
     record.reference_over += within ? 0 : 1;
   }
 }

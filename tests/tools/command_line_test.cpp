@@ -21,7 +21,7 @@ using CommandLine = CommandTest;
 
 TEST_F(CommandLine, HelpOnEveryLevel) {
   EXPECT_EQ(Run({"--help"}).status, 0);
-  for (const char* name : {"gate", "replay", "inspect", "list", "exec"}) {
+  for (const char* name : {"gate", "sweep", "replay", "inspect", "list", "exec"}) {
     const Outcome help = Run({name, "--help"});
     EXPECT_EQ(help.status, 0) << help.err;
     EXPECT_TRUE(help.out.starts_with(std::string("usage: voltcheck ") + name)) << help.out;

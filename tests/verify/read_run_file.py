@@ -9,8 +9,8 @@ import h5py
 import numpy
 import xarray
 
-STAGES = ("w13", "silu", "w2", "output")
-COMPARISONS = ("own", "end_to_end", "reference")
+STAGES = ("w13", "silu", "w2", "output", "logits")
+COMPARISONS = ("own", "posterior", "end_to_end", "reference")
 
 
 def every_dataset(group):
@@ -57,6 +57,19 @@ def check_h5py(path, cases):
         assert got.dtype == numpy.float16
         assert got[0, 2] == -2 and numpy.isinf(got[1, 1]) and got[1, 2] == numpy.float16(2**-24)
         assert run["failures/4/w2/want"].dtype == numpy.float64
+        assert list(run["failures/4/logits/got"][0]) == [1.25, 2.5]
+
+        w2 = run["metrics/w2"]
+        assert w2["departure_k"][4] == 64 and w2["departure_split"][4] == 1 and w2["departure_got"][4] == 1.5
+        assert w2["departure_k"][3] == -1 and numpy.isnan(w2["departure_got"][3])
+        assert (w2["hidden"][:] == numpy.arange(cases)).all()
+        assert (w2["parts/tile"][:] == 3).all() and (w2["parts/tile_rms"][:] == 0.25).all()
+        assert (w2["parts/expert"][:] == -1).all() and numpy.isnan(w2["parts/expert_rms"][:]).all()
+        assert (run["logits/kl_max"][:] == numpy.float32(0.5) * numpy.arange(cases)).all()
+        assert (run["logits/first_flip"][:] == numpy.arange(cases) - 1).all()
+        assert sorted(map(int, run["breakdown"])) == list(failed)
+        tiles = run["breakdown/4/w2/tile"]
+        assert list(tiles["max_abs"]) == [0.5, 4] and list(tiles["nonfinite"]) == [0, 1]
 
         rows = 0
         for dataset in every_dataset(run):
@@ -84,6 +97,8 @@ def check_xarray(path, cases):
         assert group.own.dims == ("case", "ulp")
     with opened("/findings") as group:
         assert group.message.dims == ("finding",)
+    with opened("/breakdown/4/w2/tile") as group:
+        assert group.rms.dims == ("tile",) and list(group.tile.values) == [0, 1]
     with opened("/failures/4/w2") as group:
         assert group.got.dims == ("row", "col") and list(group.row.values) == [7, 8]
         assert list(group.col.values) == [11, 12, 13] and group.got.dtype == numpy.float16

@@ -41,11 +41,14 @@ class StageJudge : public testing::Test {
     evidence.end_to_end = &end_to_end_;
     evidence.fp32 = &fp32_;
     evidence.model = has_model_ ? &model_ : nullptr;
-    evidence.model_decides = model_decides_;
+    if (leaves_open_) {
+      evidence.leaves_open = [](std::size_t i) { return i == 7; };
+    }
     evidence.exact = exact_;
     evidence.must_be_exact = must_be_exact_;
     failures_.clear();
-    return JudgeStage(evidence, &failures_);
+    evidence.posterior = has_posterior_ ? &posterior_ : nullptr;
+    return JudgeStage(evidence, &failures_, options_);
   }
 
   std::vector<std::uint16_t> got_;
@@ -55,7 +58,10 @@ class StageJudge : public testing::Test {
   std::vector<std::uint8_t> exact_;
   std::vector<FailureArrays> failures_;
   bool has_model_ = true;
-  bool model_decides_ = true;
+  bool leaves_open_ = false;
+  bool has_posterior_ = false;
+  reference::Bounded posterior_;
+  JudgeOptions options_;
   bool must_be_exact_ = false;
 };
 
@@ -87,8 +93,13 @@ TEST_F(StageJudge, OneWrongBitInsideTheBudgetFailsAgainstTheModel) {
   EXPECT_EQ(record.first_difference.col, 1);
   EXPECT_NE(record.reason.find("differ in bits"), std::string::npos);
 
-  model_decides_ = false;
-  EXPECT_EQ(Judge().verdict, Verdict::kPassed) << "where the model is not known to be the chip's";
+  leaves_open_ = true;
+  const StageRecord open = Judge();
+  EXPECT_EQ(open.verdict, Verdict::kPassed) << "both values are right there";
+  EXPECT_EQ(open.bits_open, 1U);
+  EXPECT_EQ(open.bits_differing, 0U);
+  model_.bits[8] = static_cast<std::uint16_t>(model_.bits[8] + 1);
+  EXPECT_EQ(Judge().verdict, Verdict::kFailed) << "and nowhere else";
 }
 
 TEST_F(StageJudge, SignOfZeroAndNaNPayloadsAreNotDifferences) {
@@ -141,6 +152,94 @@ TEST_F(StageJudge, ABudgetAboveTheOutputsIsMistrustedUnlessBitsWereCompared) {
   const StageRecord record = Judge();
   EXPECT_EQ(record.verdict, Verdict::kMistrusted);
   EXPECT_NE(record.reason.find("budget"), std::string::npos);
+}
+
+TEST_F(StageJudge, OutputsThatDrownInTheirBudgetsAreMistrusted) {
+  // The RMS is carried by one large value; all others are smaller than what they may be off by.
+  has_model_ = false;
+  own_.budget.setConstant(0.5);
+  for (std::size_t i = 1; i < kElements; ++i) {
+    own_.value.data()[i] = 0.25 + 0.001 * static_cast<double>(i);
+    got_[i] = arith::DoubleToHalf(own_.value.data()[i]);
+  }
+  own_.value.data()[0] = 1000;
+  got_[0] = arith::FloatToHalf(1000);
+  const StageRecord record = Judge();
+  EXPECT_EQ(record.verdict, Verdict::kMistrusted);
+  EXPECT_EQ(record.hidden, kElements - 1);
+  EXPECT_NE(record.reason.find("not larger than their budgets"), std::string::npos);
+}
+
+TEST_F(StageJudge, TheSmallerOfTwoBudgetsJudges) {
+  has_posterior_ = true;
+  posterior_ = own_;
+  got_[3] = static_cast<std::uint16_t>(got_[3] + 1);
+  model_.bits = got_;
+  own_.budget.setConstant(1);
+  const StageRecord record = Judge();
+  EXPECT_EQ(record.own.over_budget, 0U);
+  EXPECT_EQ(record.posterior.over_budget, 1U);
+  EXPECT_EQ(record.verdict, Verdict::kFailed);
+  EXPECT_NE(record.reason.find("a posteriori"), std::string::npos) << record.reason;
+}
+
+TEST_F(StageJudge, APolicyDecidesWithItsOwnTestAlone) {
+  const auto verdicts = [&] {
+    std::string letters;
+    for (const Policy policy : {Policy::kBits, Policy::kBudget, Policy::kReference, Policy::kAll}) {
+      options_.policy = policy;
+      letters += Judge().verdict == Verdict::kPassed ? 'p' : 'f';
+    }
+    return letters;
+  };
+  EXPECT_EQ(verdicts(), "pppp");
+  model_.bits[7] = static_cast<std::uint16_t>(model_.bits[7] + 1);
+  EXPECT_EQ(verdicts(), "fppf") << "one bit inside the budget";
+  model_.bits = got_;
+  got_[13] = arith::FloatToHalf(9);
+  model_.bits = got_;
+  EXPECT_EQ(verdicts(), "pfff") << "over the budget as the model is";
+}
+
+TEST_F(StageJudge, LimitsTightenEachTest) {
+  own_.value(1, 2) += 0.5e-3;
+  EXPECT_EQ(Judge().verdict, Verdict::kPassed);
+  StageLimits& limits = options_.at(Stage::kW2);
+  limits.own_use = 0.25;
+  const StageRecord record = Judge();
+  EXPECT_EQ(record.verdict, Verdict::kFailed);
+  EXPECT_NE(record.reason.find("over 0.25 times the budget"), std::string::npos) << record.reason;
+  limits = {};
+  limits.end_to_end_use = 0.25;
+  EXPECT_NE(Judge().reason.find("end to end"), std::string::npos);
+  limits = {};
+  limits.reference_max_abs = 1e-4;
+  EXPECT_NE(Judge().reason.find("limit 0.0001"), std::string::npos);
+  limits = {};
+  limits.reference_rms = 1e-6;
+  EXPECT_NE(Judge().reason.find("RMS"), std::string::npos);
+  limits = {};
+  limits.own_use = 1;
+  options_.at(Stage::kW13).own_use = 0.01;
+  EXPECT_EQ(Judge().verdict, Verdict::kPassed) << "another stage's limit";
+}
+
+TEST_F(StageJudge, WithoutAModelTheBitsPolicyProvesNothing) {
+  has_model_ = false;
+  options_.policy = Policy::kBits;
+  EXPECT_EQ(Judge().verdict, Verdict::kMistrusted);
+}
+
+TEST_F(StageJudge, OneBadTileIsNamed) {
+  got_[20] = static_cast<std::uint16_t>(got_[20] + 1);
+  model_.bits = got_;
+  const StageRecord record = Judge();
+  const PartFigures& token = record.worst_part[static_cast<std::size_t>(Part::kToken)];
+  EXPECT_EQ(token.index, 3);
+  EXPECT_EQ(token.elements, static_cast<std::uint64_t>(kCols));
+  EXPECT_GT(token.max_abs, 0);
+  EXPECT_DOUBLE_EQ(token.rms, token.max_abs / std::sqrt(kCols));
+  EXPECT_EQ(record.worst_part[static_cast<std::size_t>(Part::kExpert)].index, -1);
 }
 
 TEST_F(StageJudge, NaNInTheOutputFails) {

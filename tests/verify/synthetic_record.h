@@ -30,10 +30,19 @@ inline CaseRecord SyntheticRecord(int index) {
     s.own.max_abs = {index, 2, 1.5, 1.25, 0.5, 0.25};
     s.own.ulp_histogram[0] = 99;
     s.own.ulp_histogram[kUlpBins - 1] = 1;
+    s.posterior = s.own;
     s.end_to_end = s.own;
+    s.hidden = static_cast<std::uint64_t>(index);
+    s.worst_part[static_cast<std::size_t>(Part::kTile)] = {3, 32, 0, 0.5, 0.25, -0.125, 2};
     s.reference = s.own;
   }
+  r.logits.rows = 9;
+  r.logits.kl_max = 0.5 * index;
+  r.logits.first_flip = index - 1;
   if (index % 5 == 4) {
+    r.stages[2].departure = {7, 11, 1, 64, 1.5, 1.25};
+    r.stages[2].breakdown[static_cast<std::size_t>(Part::kTile)] = {{0, 32, 0, 0.5, 0.25, 0, 1},
+                                                                    {1, 31, 1, 4, 2, 1, 1}};
     r.verdict = Verdict::kFailed;
     r.reason = "w2: \xC2\xB5 over budget";  // not ASCII on purpose
     r.stages[2].verdict = Verdict::kFailed;
@@ -50,7 +59,9 @@ inline CaseRecord SyntheticRecord(int index) {
                           11,
                           {0x3C00, 0x4000, 0xC000, 0, 0x7C00, 0x0001},
                           {1, 2, -2, 0, 3, 0},
-                          {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}});
+                          {0.5, 0.5, 0.5, 0.5, 0.5, 0.5},
+                          {}});
+    r.failures.push_back({Stage::kLogits, 1, 2, 0, 5, {}, {1, 2}, {0.5, 0.5}, {1.25F, 2.5F}});
   }
   return r;
 }

@@ -1,0 +1,126 @@
+// `voltcheck sweep`: any grid or random sample of cases, judged as the gate judges.
+#include <algorithm>
+#include <set>
+
+#include "fixtures/case/descriptor.h"
+#include "fixtures/case/tactic_choice.h"
+#include "tools/arguments.h"
+#include "tools/case_list.h"
+#include "tools/session.h"
+#include "verify/filter.h"
+#include "verify/random_cases.h"
+
+namespace voltcheck::tools {
+namespace {
+
+constexpr std::uint64_t kMostCases = 1'000'000;
+
+// What the canonical arguments hold of an option that was given.
+void AppendOption(const Arguments& arguments, const char* name, std::string& line) {
+  if (arguments.Has(name)) {
+    line.append(" --").append(name).append(" ").append(arguments.Text(name));
+  }
+}
+
+std::string CanonicalArguments(const Arguments& arguments) {
+  std::string line = "sweep";
+  for (const std::string& grid : arguments.Texts("grid")) {
+    line += " --grid " + grid;
+  }
+  if (arguments.Has("suite")) {
+    const std::string suite = arguments.Text("suite");
+    line += " --suite " + suite.substr(suite.rfind('/') + 1);
+  }
+  AppendOption(arguments, "random", line);
+  AppendOption(arguments, "seed", line);
+  for (const std::string& filter : arguments.Texts("filter")) {
+    line += " --filter " + filter;
+  }
+  AppendOption(arguments, "tactics", line);
+  return line;
+}
+
+// Grids in the order given, then the suite; each case once.
+std::vector<Case> ListedCases(const Arguments& arguments, std::uint64_t seed,
+                              const std::string& fixtures, verify::ProblemSource& source) {
+  std::vector<Case> listed;
+  for (const std::string& grid : arguments.Texts("grid")) {
+    for (Case& c : ParseGrid(grid)) {
+      c.seed += seed;
+      listed.push_back(std::move(c));
+    }
+  }
+  if (arguments.Has("suite")) {
+    const std::vector<Case> more = CasesOfSuite(arguments.Text("suite"), seed, fixtures, source);
+    listed.insert(listed.end(), more.begin(), more.end());
+  }
+  return listed;
+}
+
+std::vector<Case> Unique(const std::vector<Case>& cases) {
+  std::set<std::string> seen;
+  std::vector<Case> unique;
+  for (const Case& c : cases) {
+    if (seen.insert(ToDescriptor(c)).second) {
+      unique.push_back(c);
+    }
+  }
+  return unique;
+}
+
+std::vector<Case> SweepCases(const Arguments& arguments, const std::string& fixtures,
+                             verify::ProblemSource& source) {
+  const std::uint64_t seed = arguments.Number("seed");
+  const bool is_listed = arguments.Has("grid") || arguments.Has("suite");
+  if (!is_listed && !arguments.Has("random")) {
+    throw BadInput("voltcheck sweep", "needs --grid, --suite or --random",
+                   "see 'voltcheck sweep --help'");
+  }
+  std::vector<Case> cases;
+  if (!is_listed) {
+    cases = verify::RandomCases(arguments.Number("random", kMostCases), seed);
+  } else if (arguments.Has("random")) {
+    // The seed draws the sample; the cases keep their own.
+    cases = verify::SampleCases(Unique(ListedCases(arguments, 0, fixtures, source)),
+                                arguments.Number("random", kMostCases), seed);
+  } else {
+    cases = ListedCases(arguments, seed, fixtures, source);
+  }
+  cases = WithTactics(cases, arguments.Text("tactics"));
+  for (const std::string& filter : arguments.Texts("filter")) {
+    std::erase_if(cases, [&](const Case& c) { return !verify::FitsFilter(c, filter); });
+  }
+  return Unique(cases);
+}
+
+}  // namespace
+
+ExitStatus Sweep(const Words& words) {
+  Arguments arguments(
+      "sweep --grid GRID | --suite NAME | --random N [options]",
+      "Runs any set of cases as the gate runs its own: same tests, same verdicts, one run file.\n"
+      "--random N draws N cases from the grids and the suite, or without these from the whole\n"
+      "descriptor space; the same seed draws the same cases.");
+  arguments.Values("grid", "product of axes, 'h=256;t=1,2,8;seed=1..5'; may be repeated");
+  arguments.Value("suite", "", "built-in suite, or a file with one grid a line");
+  arguments.Value("random", "", "number of cases to draw");
+  arguments.Value("seed", "0", "of the draw; without --random it is added to each case's seed");
+  arguments.Values(
+      "filter", "keep cases with key=value,...; a value may be a|b or end in *; may be repeated");
+  arguments.Value("tactics", "default", std::string(kTacticChoiceHelp).c_str());
+  arguments.Value("out", "sweep.h5", "run file");
+  AddSessionOptions(arguments);
+  if (!arguments.Parse(words)) {
+    return ExitStatus::kPassed;
+  }
+  SessionOptions options = ReadSessionOptions(arguments, CanonicalArguments(arguments));
+  options.seed = arguments.Number("seed");
+  options.schema = "voltcheck.sweep/1";
+  options.out = arguments.Text("out");
+  verify::ProblemSource source(options.fixtures);
+  const std::vector<Case> cases = SweepCases(arguments, options.fixtures, source);
+  options.title = "sweep of " + std::to_string(cases.size()) + " cases";
+  return RunSession(cases, source, options);
+}
+
+}  // namespace voltcheck::tools
