@@ -241,6 +241,20 @@ U32 PermuteMode(U32 a, U32 b, U32 selector) {
   return Permute(a, b, kPatterns[kMode][selector & 3]);
 }
 
+/// vabsdiff4: byte by byte |a - b|, T the type of the bytes; with .add their sum and c.
+template <typename T, bool kSum>
+U32 AbsoluteDifferences(U32 a, U32 b, U32 c) {
+  U32 bytes = 0;
+  U32 sum = c;
+  for (U32 shift = 0; shift < 32; shift += 8) {
+    const int difference = static_cast<T>(a >> shift) - static_cast<T>(b >> shift);
+    const auto magnitude = static_cast<U32>(std::abs(difference));
+    bytes |= magnitude << shift;
+    sum += magnitude;
+  }
+  return kSum ? sum : bytes;
+}
+
 template <bool kLeft, bool kWrap>
 U32 Funnel(U32 a, U32 b, U32 count) {
   const U32 n = kWrap ? count & 31 : std::min<U32>(count, 32);
@@ -351,6 +365,11 @@ void AppendDot(OpList& list, const std::string& types) {
   list.push_back(ScalarEntry<Dot2<A, B, 0>>("dp2a.lo." + types, "w=www"));
   list.push_back(ScalarEntry<Dot2<A, B, 2>>("dp2a.hi." + types, "w=www"));
 }
+template <typename T>
+void AppendVideo(OpList& list, const std::string& name) {
+  list.push_back(ScalarEntry<AbsoluteDifferences<T, false>>(name, "w=www"));
+  list.push_back(ScalarEntry<AbsoluteDifferences<T, true>>(name + ".add", "w=www"));
+}
 template <int kMode>
 void AppendPermute(OpList& list, const char* mode) {
   list.push_back(ScalarEntry<PermuteMode<kMode>>(std::string("prmt.b32.") + mode, "w=www"));
@@ -365,6 +384,8 @@ void AppendIntegerScalarOps(OpList& list) {
   AppendCommon<S32>(list, "s32", 'w');
   AppendCommon<U64>(list, "u64", 'x');
   AppendCommon<S64>(list, "s64", 'x');
+  AppendVideo<std::uint8_t>(list, "vabsdiff4.u32.u32.u32");
+  AppendVideo<std::int8_t>(list, "vabsdiff4.u32.s32.s32");
   AppendNarrow<U16>(list, "u16");
   AppendNarrow<S16>(list, "s16");
   list.push_back(ScalarEntry<Shr<U16>>("shr.b16", "h=hw"));

@@ -23,6 +23,7 @@ OpRegistry::OpRegistry() {
   AppendCollectiveOps(list);
   AppendTensorOps(list);
   AppendWmmaOps(list);
+  AppendRuntimeOps(list);
   for (OpEntry& entry : list) {
     std::string key = entry.key;
     [[maybe_unused]] const bool added = entries_.emplace(std::move(key), std::move(entry)).second;

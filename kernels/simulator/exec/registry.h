@@ -51,6 +51,7 @@ void AppendAtomicOps(OpList& list);
 void AppendCollectiveOps(OpList& list);
 void AppendTensorOps(OpList& list);
 void AppendWmmaOps(OpList& list);
+void AppendRuntimeOps(OpList& list);
 
 }  // namespace voltcheck::simulator
 

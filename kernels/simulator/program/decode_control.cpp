@@ -155,6 +155,17 @@ void DecodeTrap(FunctionLowering& lowering) {
   lowering.EmitControl(ControlKind::kTrap, {}, {});
 }
 
+void DecodeRuntime(FunctionLowering& lowering) {
+  if (lowering.function().name != "__assertfail" || !lowering.Has("assertfail")) {
+    lowering.FailUnknown();
+  }
+  lowering.ExpectOperands(4, 4);
+  lowering.Emit(
+      "@assertfail", {},
+      {lowering.Source(lowering.operand(0), 'x'), lowering.Source(lowering.operand(1), 'x'),
+       lowering.Source(lowering.operand(2), 'w'), lowering.Source(lowering.operand(3), 'x')});
+}
+
 void DecodeNanosleep(FunctionLowering& lowering) {
   lowering.ExpectOperands(1, 1);
   lowering.Source(lowering.operand(0), 'w');

@@ -45,6 +45,7 @@ Decoder FindDecoder(const std::string& opcode) {
       {"subc", DecodeCarry},
       {"mad", DecodeCarry},
       {"madc", DecodeCarry},
+      {"voltcheck", DecodeRuntime},
   };
   const auto found = decoders.find(opcode);
   return found == decoders.end() ? nullptr : found->second;

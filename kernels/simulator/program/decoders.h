@@ -35,6 +35,8 @@ void DecodeActivemask(FunctionLowering& lowering);
 void DecodeMma(FunctionLowering& lowering);
 void DecodeWmma(FunctionLowering& lowering);
 void DecodeCarry(FunctionLowering& lowering);
+/// voltcheck.assertfail, which only LinkRuntime writes.
+void DecodeRuntime(FunctionLowering& lowering);
 
 }  // namespace voltcheck::simulator
 

@@ -63,12 +63,13 @@ void FunctionLowering::DeclareVariables() {
     if (v.space == ptx::StateSpace::kRegister) {
       in_register(v);
     } else if (!function_.entry) {
-      self.parameters.push_back({static_cast<std::uint32_t>(AlignUp(local, AlignmentOf(v))),
+      self.parameters.push_back({v.name, static_cast<std::uint32_t>(AlignUp(local, AlignmentOf(v))),
                                  static_cast<std::uint32_t>(v.bytes()), AlignmentOf(v)});
       in_frame(v);
     } else {
       const auto offset = static_cast<std::uint32_t>(AlignUp(self.parameter_bytes, AlignmentOf(v)));
-      self.parameters.push_back({offset, static_cast<std::uint32_t>(v.bytes()), AlignmentOf(v)});
+      self.parameters.push_back(
+          {v.name, offset, static_cast<std::uint32_t>(v.bytes()), AlignmentOf(v)});
       self.parameter_bytes = offset + static_cast<std::uint32_t>(v.bytes());
       variables_[v.name] = {ptx::StateSpace::kParam, offset, v.bytes(), false};
     }

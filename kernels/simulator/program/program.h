@@ -139,6 +139,7 @@ struct InstrInfo {
 };
 
 struct ParameterSlot {
+  std::string name;
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
   std::uint32_t alignment = 1;

@@ -268,6 +268,10 @@ std::vector<ContractionPair> FindContractionPairs(const Module& module) {
   return pairs;
 }
 
+std::string FuseAllPairs(const std::string& file, const std::string& text) {
+  return FusePairs(text, FindContractionPairs(ParseModule(file, text)));
+}
+
 std::string FusePairs(const std::string& text, const std::vector<ContractionPair>& pairs) {
   const std::string code = WithoutComments(text);
   const std::vector<std::size_t> lines = LineStarts(code);

@@ -31,6 +31,9 @@ std::vector<ContractionPair> FindContractionPairs(const Module& module);
 /// addition. Every other instruction keeps its line. `text` is what the module was parsed from.
 std::string FusePairs(const std::string& text, const std::vector<ContractionPair>& pairs);
 
+/// The text with all its pairs fused. Throws Error (status 2) as ParseModule does.
+std::string FuseAllPairs(const std::string& file, const std::string& text);
+
 }  // namespace voltcheck::simulator::ptx
 
 #endif  // VOLTCHECK_KERNELS_SIMULATOR_PTX_CONTRACTION_H_

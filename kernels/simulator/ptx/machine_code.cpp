@@ -11,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <set>
 #include <sstream>
 
 extern char** environ;
@@ -146,35 +145,31 @@ std::string NameOf(Fusion fusion) {
 }
 
 std::string NumberLines(const std::string& text, const Module& module) {
-  std::set<std::uint32_t> lines;
+  std::map<std::uint32_t, std::uint32_t> first_column;  // by line: where its first instruction is
   for (const Function& function : module.functions) {
     for (const Instruction& instruction : function.body) {
-      lines.insert(instruction.location.line);
+      const auto [found, added] =
+          first_column.emplace(instruction.location.line, instruction.location.column);
+      found->second = std::min(found->second, instruction.location.column);
     }
   }
   std::istringstream in(text);
   std::string out;
-  bool complete = true;  // the last statement ended before this line
   std::uint32_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
     const std::size_t first = line.find_first_not_of(" \t\r");
-    const std::string_view rest =
-        first == std::string::npos ? std::string_view() : std::string_view(line).substr(first);
-    if (rest.substr(0, 4) == ".loc" || rest.substr(0, 5) == ".file") {
-      out += "\n";
-      continue;
+    const bool foreign = first != std::string::npos && (line.compare(first, 4, ".loc") == 0 ||
+                                                        line.compare(first, 5, ".file") == 0);
+    if (const auto found = first_column.find(number); found != first_column.end()) {
+      std::size_t at = found->second - 1;
+      const std::size_t before = line.find_last_of("@;{}:", at);
+      if (before != std::string::npos && line[before] == '@') {
+        at = before;  // the guard stays with its instruction
+      }
+      line.insert(at, "\n.loc 1 " + std::to_string(number) + " 1\n");
     }
-    if (complete && lines.count(number) != 0 && rest.substr(0, 1) != "{" &&
-        rest.substr(0, 1) != "." && rest.substr(0, 2) != "//") {
-      out += ".loc 1 " + std::to_string(number) + " 1\n";
-    }
-    out += line + "\n";
-    const std::size_t comment = line.find("//");
-    const std::size_t last = line.find_last_not_of(" \t\r", comment == 0 ? 0 : comment - 1);
-    if (first != std::string::npos && rest.substr(0, 2) != "//" && last != std::string::npos) {
-      complete = line[last] == ';' || line[last] == '{' || line[last] == '}' || line[last] == ':';
-    }
+    out += foreign ? "\n" : line + "\n";
   }
   return out + ".file 1 \"numbered.ptx\"\n";
 }

@@ -100,11 +100,12 @@ TEST(FusePairs, WritesTheFusedInstruction) {
 }
 
 TEST(MachineCode, EveryInstructionGetsItsLine) {
-  const std::string text = Kernel(".loc 3 7 0\nmul.f32 %f3, %f1, %f2;\nadd.f32 %f4, %f3,\n%f1;");
+  const std::string text = Kernel(
+      ".loc 3 7 0\n{mul.f32 %f3, %f1, %f2;\n}\n@!%q add.f32 %f4, %f3,\n%f1; mov.f32 %f1, %f2;");
   const std::string numbered = NumberLines(text, ParseModule("k.ptx", text));
   EXPECT_EQ(numbered.find(".loc 3"), std::string::npos);
-  EXPECT_NE(numbered.find(".loc 1 11 1\nmul.f32"), std::string::npos);
-  EXPECT_NE(numbered.find(".loc 1 12 1\nadd.f32 %f4, %f3,\n%f1;\n.loc 1 14 1\nret;"),
+  EXPECT_NE(numbered.find("\n{\n.loc 1 11 1\nmul.f32"), std::string::npos) << numbered;
+  EXPECT_NE(numbered.find("\n.loc 1 13 1\n@!%q add.f32 %f4, %f3,\n%f1; \n.loc 1 14 1\nmov.f32"),
             std::string::npos)
       << numbered;
 }
