@@ -140,22 +140,24 @@ Json ToJson(const verify::CaseRecord& record) {
   for (const kernels::Finding& finding : record.findings) {
     findings.push_back(ToJson(finding));
   }
-  return {
-      {"index", record.index},
-      {"descriptor", record.descriptor},
-      {"verdict", verify::ToString(record.verdict)},
-      {"reason", record.reason},
-      {"reproduction", record.reproduction},
-      {"tokens", record.c.shape.tokens},
-      {"slots", record.c.shape.slots()},
-      {"active_experts", record.active_experts},
-      {"w13", ToString(record.c.w13)},
-      {"w2", ToString(record.c.w2)},
-      {"stages", stages},
-      {"logits", record.logits.rows == 0 ? Json() : ToJson(record.logits)},
-      {"findings", findings},
-      {"counters", ToJson(record.counters)},
-      {"seconds", {{"reference", record.reference_seconds}, {"device", record.device_seconds}}}};
+  return {{"index", record.index},
+          {"descriptor", record.descriptor},
+          {"verdict", verify::ToString(record.verdict)},
+          {"reason", record.reason},
+          {"reproduction", record.reproduction},
+          {"tokens", record.c.shape.tokens},
+          {"slots", record.c.shape.slots()},
+          {"active_experts", record.active_experts},
+          {"w13", ToString(record.c.w13)},
+          {"w2", ToString(record.c.w2)},
+          {"stages", stages},
+          {"logits", record.logits.rows == 0 ? Json() : ToJson(record.logits)},
+          {"findings", findings},
+          {"counters", ToJson(record.counters)},
+          {"seconds",
+           {{"reference", record.reference_seconds},
+            {"device", record.device_seconds},
+            {"model", record.model_seconds}}}};
 }
 
 Json ToJson(const verify::Summary& summary) {

@@ -11,6 +11,7 @@
 #include "verify/exactness.h"
 #include "verify/observed_halves.h"
 #include "verify/stage_judge.h"
+#include "verify/stopwatch.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -109,7 +110,9 @@ class Judge {
     HalfMatrix model;
     Bounded posterior;
     if (OrderIsDeclared() && OrderModelCovers(device_.numerics)) {
+      const Stopwatch watch;
       model = reference::PredictGemm(problem_, permutation, gemm, input, tactic, device_.numerics);
+      record_.model_seconds += watch.Seconds();
       posterior = reference::BoundGemmPosterior(problem_, permutation, gemm, input, tactic,
                                                 device_.numerics);
       evidence.model = &model;
@@ -132,7 +135,9 @@ class Judge {
     HalfMatrix model;
     StageEvidence evidence = Evidence(Stage::kSilu, expected_.permutation.rows, got, own);
     if (OrderIsDeclared()) {
+      const Stopwatch watch;
       model = reference::PredictSilu(w13);
+      record_.model_seconds += watch.Seconds();
       evidence.model = &model;
     }
     if (!device_.knows_exp) {
@@ -161,7 +166,9 @@ class Judge {
     HalfMatrix model;
     StageEvidence evidence = Evidence(Stage::kOutput, problem_.c.shape.tokens, got, own);
     if (OrderIsDeclared()) {
+      const Stopwatch watch;
       model = reference::PredictReduce(problem_, expected_.permutation, w2);
+      record_.model_seconds += watch.Seconds();
       evidence.model = &model;
     }
     Record(evidence);

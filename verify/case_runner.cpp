@@ -1,6 +1,5 @@
 #include "verify/case_runner.h"
 
-#include <chrono>
 #include <memory>
 #include <set>
 #include <span>
@@ -14,6 +13,7 @@
 #include "verify/expected.h"
 #include "verify/observed_halves.h"
 #include "verify/promises.h"
+#include "verify/stopwatch.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -21,16 +21,6 @@ namespace {
 using kernels::ObservedStage;
 using reference::Gemm;
 using reference::HalfMatrix;
-
-class Stopwatch {
- public:
-  double Seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // Repeats one GEMM of a case on a shortened input (RunGemm), each time on a fresh device.
 class ShortenedRuns {

@@ -112,6 +112,7 @@ struct CaseRecord {
   kernels::DeviceDescription device;
   double reference_seconds = 0;  ///< only reported with --timing or --json, never in /cases
   double device_seconds = 0;
+  double model_seconds = 0;  ///< of the order-faithful model, all stages
 
   const StageRecord& at(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
   /// The largest budget use over all stages on their own input: what tables sort by.
