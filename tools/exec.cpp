@@ -12,6 +12,8 @@
 #include "kernels/simulator/simulator.h"
 #include "tools/arguments.h"
 #include "tools/exec_argument.h"
+#include "tools/exec_contraction.h"
+#include "tools/exec_schedules.h"
 #include "tools/json_record.h"
 #include "verify/device_options.h"
 
@@ -81,12 +83,16 @@ simulator::Checks ParseChecks(const std::string& text) {
   return checks;
 }
 
-std::unique_ptr<kernels::Device> OpenDevice(const Arguments& arguments) {
-  const std::string kind = arguments.Text("device");
+simulator::Options ReadSimulatorOptions(const Arguments& arguments) {
   simulator::Options options;
   options.numerics = ParseNumerics(arguments.Text("numerics"));
-  options.schedule = arguments.Number("schedule");
+  ReadSchedule(arguments, options);
   options.checks = ParseChecks(arguments.Text("check"));
+  return options;
+}
+
+std::unique_ptr<kernels::Device> OpenDevice(const std::string& kind,
+                                            const simulator::Options& options) {
   if (kind == "simulator") {
     return simulator::MakeSimulator(options);
   }
@@ -140,14 +146,11 @@ std::vector<std::vector<std::byte>> ArgumentBytes(
   return bytes;
 }
 
-void Save(kernels::Device& device, const std::vector<ExecArgument>& arguments,
-          const std::vector<kernels::DeviceAddress>& addresses, const Outputs& outputs) {
+void Save(const std::vector<ExecArgument>& arguments, const ExecRun& run, const Outputs& outputs) {
   std::vector<std::string> files(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (outputs[i]) {
-      std::vector<std::byte> contents(arguments[i].size);
-      device.CopyFromDevice(contents, addresses[i]);
-      files[i] = OutputFile(arguments[i], contents);
+      files[i] = OutputFile(arguments[i], run.contents[i]);
     }
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -159,17 +162,47 @@ void Save(kernels::Device& device, const std::vector<ExecArgument>& arguments,
   }
 }
 
-void PrintReport(const std::vector<kernels::Finding>& findings, const kernels::Counters& counters,
-                 bool json) {
+// Launches the kernel on a device and buffers of its own.
+ExecRun LaunchOnce(kernels::Device* device, const kernels::ModuleImage& image,
+                   const std::string& kernel, kernels::Launch launch,
+                   const std::vector<ExecArgument>& arguments) {
+  launch.kernel = device->FindKernel(device->LoadModule(image), kernel);
+  const std::vector<kernels::DeviceAddress> addresses = Upload(*device, arguments);
+  launch.arguments = ArgumentBytes(arguments, addresses);
+  device->Run(launch);
+  device->Synchronize();
+  ExecRun run;
+  run.findings = device->TakeFindings();
+  run.faulted = device->faulted();
+  run.contents.resize(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!run.faulted && arguments[i].is_buffer) {
+      run.contents[i].resize(arguments[i].size);
+      device->CopyFromDevice(run.contents[i], addresses[i]);
+    }
+  }
+  run.counters = device->TakeCounters();
+  return run;
+}
+
+void PrintReport(const std::string& file, const ContractionOutcome& outcome,
+                 const std::optional<simulator::Exploration>& exploration, bool json) {
+  const std::vector<kernels::Finding>& findings = outcome.run.findings;
   if (json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const kernels::Finding& finding : findings) {
       list.push_back(ToJson(finding));
     }
-    const nlohmann::ordered_json report = {{"schema", "voltcheck.exec/1"},
-                                           {"summary", {{"findings", findings.size()}}},
-                                           {"findings", list},
-                                           {"counters", ToJson(counters)}};
+    nlohmann::ordered_json report = {{"schema", "voltcheck.exec/1"},
+                                     {"summary", {{"findings", findings.size()}}},
+                                     {"findings", list},
+                                     {"counters", ToJson(outcome.run.counters)}};
+    if (outcome.report.mode != "off") {
+      report["contraction"] = ContractionJson(outcome.report);
+    }
+    if (exploration) {
+      report["exploration"] = ExplorationJson(*exploration);
+    }
     std::printf("%s\n",
                 report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return;
@@ -179,6 +212,10 @@ void PrintReport(const std::vector<kernels::Finding>& findings, const kernels::C
     std::printf("%s in %s at %s, block (%u, %u, %u), thread (%u, %u, %u): %s\n", f.checker.c_str(),
                 f.kernel.c_str(), place.c_str(), f.block.x, f.block.y, f.block.z, f.thread.x,
                 f.thread.y, f.thread.z, f.message.c_str());
+  }
+  std::fputs(ContractionText(file, outcome.report).c_str(), stdout);
+  if (exploration) {
+    std::fputs(ExplorationText(*exploration).c_str(), stdout);
   }
 }
 
@@ -200,8 +237,10 @@ ExitStatus Exec(const Words& words) {
   options.Value("device", "simulator", "simulator or cuda");
   options.Value("numerics", "v100",
                 "simulator: arithmetic of mma.sync, v100, sm75, sm80-software, sm90");
-  options.Value("schedule", "0", "simulator: order of CTAs, warps and lanes");
+  AddScheduleOptions(options);
   options.Value("check", "all", "simulator: all, none, or a list of checkers");
+  options.Value("contraction", "off",
+                "fuse mul and add without rounding modifier: off, on, or both to compare");
   options.Values("arg", "one parameter of the kernel");
   options.Flag("json", "print findings and counters as JSON");
   if (!options.Parse(words)) {
@@ -221,21 +260,33 @@ ExitStatus Exec(const Words& words) {
     arguments.push_back(ParseExecArgument(text));
   }
   CheckPatches(arguments);
-  const std::vector<kernels::ModuleImage> images = verify::ReadOverrides({names[0]});
-  const std::unique_ptr<kernels::Device> device = OpenDevice(options);
-  launch.kernel = device->FindKernel(device->LoadModule(images.front()), names[1]);
+  const kernels::ModuleImage image = verify::ReadOverrides({names[0]}).front();
   const Outputs outputs = PrepareOutputs(arguments);
-
-  const std::vector<kernels::DeviceAddress> addresses = Upload(*device, arguments);
-  launch.arguments = ArgumentBytes(arguments, addresses);
-  device->Run(launch);
-  device->Synchronize();
-  const std::vector<kernels::Finding> findings = device->TakeFindings();
-  if (!device->faulted()) {
-    Save(*device, arguments, addresses, outputs);
+  simulator::Options simulated = ReadSimulatorOptions(options);
+  const std::uint64_t first_seed = simulated.schedule;
+  std::optional<simulator::Exploration> exploration;
+  const auto launch_once = [&](const std::string& ptx) {
+    const auto device = OpenDevice(options.Text("device"), simulated);
+    ExecRun run = LaunchOnce(device.get(), {image.name, ptx, {}}, names[1], launch, arguments);
+    if (const auto* simulator = dynamic_cast<simulator::SimulatorDevice*>(device.get());
+        simulator != nullptr && simulated.interleavings != 0) {
+      exploration = simulator->exploration();
+    }
+    return run;
+  };
+  const ContractionOutcome outcome = RunContractions(
+      options.Text("contraction"), image.name, image.ptx, names[1], [&](const std::string& ptx) {
+        return RunSchedules(first_seed, ScheduleCount(options), names[1], [&](std::uint64_t seed) {
+          simulated.schedule = seed;
+          return launch_once(ptx);
+        });
+      });
+  if (!outcome.run.faulted) {
+    Save(arguments, outcome.run, outputs);
   }
-  PrintReport(findings, device->TakeCounters(), options.Has("json"));
-  return findings.empty() && !device->faulted() ? ExitStatus::kPassed : ExitStatus::kFailed;
+  PrintReport(image.name, outcome, exploration, options.Has("json"));
+  return outcome.run.findings.empty() && !outcome.run.faulted ? ExitStatus::kPassed
+                                                              : ExitStatus::kFailed;
 }
 
 }  // namespace voltcheck::tools

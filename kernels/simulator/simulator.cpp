@@ -13,6 +13,8 @@
 #include "kernels/simulator/check/spin_loops.h"
 #include "kernels/simulator/loaded_module.h"
 #include "kernels/simulator/memory/address_space.h"
+#include "kernels/simulator/ptx/launch_arguments.h"
+#include "kernels/simulator/schedule/explore.h"
 #include "kernels/simulator/schedule/grid.h"
 #include "reference/arith/table_unit.h"
 
@@ -166,7 +168,7 @@ class Simulator final : public SimulatorDevice {
     if (faulted_) {
       return;  // like a GPU's context, which is lost after a fault
     }
-    GridResult result = RunGrid(state);
+    GridResult result = RunState(state);
     for (kernels::Finding& finding : result.findings.Summary()) {
       findings_.push_back(std::move(finding));
     }
@@ -191,6 +193,8 @@ class Simulator final : public SimulatorDevice {
   std::vector<kernels::Finding> TakeFindings() override { return std::exchange(findings_, {}); }
   kernels::Counters TakeCounters() override { return std::exchange(counters_, {}); }
 
+  const Exploration& exploration() const override { return exploration_; }
+
  private:
   class Sequence final : public kernels::LaunchSequence {
    public:
@@ -206,6 +210,23 @@ class Simulator final : public SimulatorDevice {
     Simulator& simulator_;
     std::vector<kernels::Launch> launches_;
   };
+
+  GridResult RunState(const LaunchState& state) {
+    if (options_.interleavings == 0) {
+      return state.number == 0 && !options_.steps.empty() ? FollowSteps(state, options_.steps)
+                                                          : RunGrid(state);
+    }
+    Exploration own;
+    GridResult result = ExploreGrid(state, own);
+    exploration_.interleavings += own.interleavings;
+    exploration_.pruned += own.pruned;
+    exploration_.operations += own.operations;
+    exploration_.complete &= own.complete;
+    if (exploration_.differing.empty()) {
+      exploration_.differing = own.differing;
+    }
+    return result;
+  }
 
   const FunctionCode& Code(kernels::KernelHandle kernel) const {
     return modules_.at(kernel.module).program->functions.at(kernel.kernel);
@@ -249,18 +270,11 @@ class Simulator final : public SimulatorDevice {
       throw BadInput(where, "needs " + std::to_string(shared) + " bytes of shared memory",
                      "a block has at most 98304");
     }
-    if (launch.arguments.size() != code.parameters.size()) {
-      throw BadInput(where, std::to_string(launch.arguments.size()) + " arguments",
-                     "the kernel has " + std::to_string(code.parameters.size()));
+    std::vector<ptx::ParameterSize> parameters;
+    for (const ParameterSlot& slot : code.parameters) {
+      parameters.push_back({slot.name, slot.bytes});
     }
-    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-      if (launch.arguments[i].size() != code.parameters[i].bytes) {
-        throw BadInput(where,
-                       "argument " + std::to_string(i) + " has " +
-                           std::to_string(launch.arguments[i].size()) + " bytes",
-                       "the kernel declares " + std::to_string(code.parameters[i].bytes));
-      }
-    }
+    ptx::CheckArguments(where, parameters, launch.arguments);
   }
 
   LaunchState Prepare(const kernels::Launch& launch) {
@@ -292,6 +306,7 @@ class Simulator final : public SimulatorDevice {
   AddressSpace global_;
   std::vector<LoadedModule> modules_;
   std::vector<std::unique_ptr<SpinLoops>> spins_;  ///< by module
+  Exploration exploration_;
   std::vector<kernels::Finding> findings_;
   kernels::Counters counters_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> reads_what_it_writes_;

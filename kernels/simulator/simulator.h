@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "fixtures/case/case.h"
 #include "kernels/device.h"
@@ -23,10 +23,21 @@ struct Checks {
   static Checks All() { return {true, true, true, true, true, true}; }
 };
 
+/// A thread of the grid (block * threads of a block + thread) does `count` visible operations.
+struct ScheduleStep {
+  std::uint32_t thread = 0;
+  std::uint32_t count = 1;
+};
+
 struct Options {
   Numerics numerics = Numerics::kV100;
   std::uint64_t schedule =
       0;  ///< 0: natural order; others permute CTAs and warps and split lane groups
+  /// Not 0: every launch runs in all orders of its visible operations that can differ, at most this
+  /// many (schedule/explore.h). For tiny grids.
+  std::uint64_t interleavings = 0;
+  /// Not empty: the first launch runs in this order of visible operations, each lane on its own.
+  std::vector<ScheduleStep> steps;
   Checks checks;
   /// Lane instructions after which a launch is stopped with a "limit" finding.
   std::uint64_t instruction_limit = std::uint64_t{1} << 40;
@@ -48,6 +59,15 @@ struct ModuleVariable {
   std::uint64_t bytes = 0;
 };
 
+/// How far the launches' orders were explored.
+struct Exploration {
+  std::uint64_t interleavings = 0;     ///< orders that ran to their end
+  std::uint64_t pruned = 0;            ///< given up because others had led to the same
+  std::uint64_t operations = 0;        ///< visible operations in all of them
+  bool complete = true;                ///< no order that can differ is left
+  std::vector<std::string> differing;  ///< two schedules with different outcomes, or none
+};
+
 /// The simulator as a device, and what only a host program beside it asks for.
 class SimulatorDevice : public kernels::Device {
  public:
@@ -67,11 +87,17 @@ class SimulatorDevice : public kernels::Device {
   virtual ModuleVariable FindVariable(std::uint32_t module, std::string_view name) const = 0;
   /// Frees the module's variables; its kernels must not be launched again.
   virtual void UnloadModule(std::uint32_t module) = 0;
+
+  /// Of all launches so far, if Options::interleavings asks for it.
+  virtual const Exploration& exploration() const = 0;
 };
 
 /// A device that interprets PTX. Deterministic: (PTX, inputs, Options without jobs) fixes all bits,
 /// findings and counters.
 std::unique_ptr<SimulatorDevice> MakeSimulator(const Options& options);
+
+/// Reads "steps:3x2,0,5": thread 3 twice, then 0, then 5. Throws Error (status 2), naming `where`.
+std::vector<ScheduleStep> ParseSteps(const std::string& where, const std::string& text);
 
 }  // namespace voltcheck::simulator
 

@@ -5,6 +5,7 @@
 
 #include "kernels/simulator/check/findings.h"
 #include "kernels/simulator/memory/address_space.h"
+#include "kernels/simulator/schedule/footprint.h"
 
 namespace voltcheck::simulator {
 namespace {
@@ -38,7 +39,7 @@ void ForLanes(std::uint32_t mask, const F& f) {
 bool BlockChecker::Wanted(const LaunchState& launch) {
   const Checks& checks = launch.options.checks;
   return checks.uninitialised || checks.shared_races || checks.counters || checks.leaked_locks ||
-         launch.global_races != nullptr;
+         launch.global_races != nullptr || launch.footprint != nullptr;
 }
 
 void BlockChecker::Start(const LaunchState& launch, std::uint64_t block, FindingList& findings) {
@@ -65,6 +66,9 @@ void BlockChecker::OnAccess(ExecContext& context, const Instr& instr, const Memo
   const Checks& checks = launch_->options.checks;
   const auto bytes = static_cast<std::uint32_t>(AccessBytes(site));
   const bool consecutive = AreConsecutive(addresses, context.mask, bytes);
+  if (launch_->footprint != nullptr && space != Space::kLocal) {
+    launch_->footprint->Add(context, instr, site, pointers);
+  }
   switch (space) {
     case Space::kGlobal:
       if (checks.counters) {

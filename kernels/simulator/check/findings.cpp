@@ -49,6 +49,14 @@ void FindingList::Append(const FindingList& other) {
   }
 }
 
+void FindingList::AppendNew(const FindingList& other) {
+  for (const Entry& entry : other.entries_) {
+    if (known_.try_emplace({entry.finding.checker, entry.pc}, entries_.size()).second) {
+      entries_.push_back(entry);
+    }
+  }
+}
+
 void FindingList::Clear() {
   entries_.clear();
   known_.clear();

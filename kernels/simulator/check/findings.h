@@ -27,6 +27,8 @@ class FindingList {
            std::uint64_t address);
   /// Adds another block's findings behind the own ones.
   void Append(const FindingList& other);
+  /// Adds what another run of the same launch found, as far as it is new.
+  void AppendNew(const FindingList& other);
   const std::vector<Entry>& entries() const { return entries_; }
   bool empty() const { return entries_.empty(); }
   void Clear();

@@ -67,9 +67,35 @@ void Knowledge::DropCovered() {
   });
 }
 
+bool Knowledge::Covers(const Knowledge& other) const {
+  return std::all_of(other.cuts_.begin(), other.cuts_.end(),
+                     [this](const auto& e) { return At(cuts_, e.first) >= e.second; }) &&
+         std::all_of(other.threads_.begin(), other.threads_.end(),
+                     [this](const auto& e) { return Has(e.first, e.second); });
+}
+
+void Knowledge::Condense(std::uint64_t block, std::size_t count) {
+  const auto first = std::lower_bound(
+      threads_.begin(), threads_.end(), block * kThreadsOfBlock,
+      [](const auto& entry, std::uint64_t wanted) { return entry.first < wanted; });
+  const auto last = std::find_if(
+      first, threads_.end(), [block](const auto& entry) { return BlockOf(entry.first) != block; });
+  if (static_cast<std::size_t>(last - first) >= count && first != last) {
+    const auto least = std::min_element(
+        first, last, [](const auto& a, const auto& b) { return a.second < b.second; });
+    AddBlock(block, least->second);
+  }
+}
+
 KnowledgePtr Joined(const KnowledgePtr& a, const KnowledgePtr& b) {
   if (a == nullptr || b == nullptr || a == b) {
     return a == nullptr ? b : a;
+  }
+  if (a->Covers(*b)) {
+    return a;
+  }
+  if (b->Covers(*a)) {
+    return b;
   }
   auto joined = std::make_shared<Knowledge>(*a);
   joined->Join(*b);

@@ -25,6 +25,10 @@ class Knowledge {
   void AddBlock(std::uint64_t block, std::uint32_t tick);
   void AddThread(GridThread thread, std::uint32_t tick);
   void Join(const Knowledge& other);
+  /// Whether it holds all of `other`.
+  bool Covers(const Knowledge& other) const;
+  /// `count` threads of the block have entries: their least tick becomes a cut.
+  void Condense(std::uint64_t block, std::size_t count);
 
  private:
   using Entries = std::vector<std::pair<std::uint64_t, std::uint32_t>>;  ///< sorted
@@ -40,7 +44,7 @@ class Knowledge {
 /// Shared by all that know the same.
 using KnowledgePtr = std::shared_ptr<const Knowledge>;
 
-/// The union of two, either of which may be null.
+/// The union of two, either of which may be null; one of them if it holds the other.
 KnowledgePtr Joined(const KnowledgePtr& a, const KnowledgePtr& b);
 
 }  // namespace voltcheck::simulator

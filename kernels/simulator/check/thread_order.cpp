@@ -31,6 +31,13 @@ ThreadOrder::BlockState& ThreadOrder::BlockAt(std::uint64_t block) {
   return state;
 }
 
+std::uint32_t ThreadOrder::Now(GridThread thread) {
+  BlockState& block = Block(thread);
+  block.tick += block.told ? 1 : 0;
+  block.told = false;
+  return block.tick;
+}
+
 bool ThreadOrder::IsBefore(GridThread earlier, std::uint32_t tick, GridThread thread) {
   if (earlier == thread) {
     return true;
@@ -41,9 +48,13 @@ bool ThreadOrder::IsBefore(GridThread earlier, std::uint32_t tick, GridThread th
 
 View ThreadOrder::Published(GridThread thread) {
   View published = At(thread).now;
+  const std::uint32_t tick = Tell(Block(thread));
+  if (published.known != nullptr && published.known->Has(thread, tick)) {
+    return published;
+  }
   auto known = published.known == nullptr ? std::make_shared<Knowledge>()
                                           : std::make_shared<Knowledge>(*published.known);
-  known->AddThread(thread, Now(thread));
+  known->AddThread(thread, tick);
   published.known = std::move(known);
   return published;
 }
@@ -79,7 +90,6 @@ void ThreadOrder::Write(GridThread thread, const AccessOrder& order, bool read_m
   if (order.release) {
     narrow = Published(thread);
     wide = order.block_scope ? View{} : narrow;
-    ++Block(thread).tick;
   }
   if (read_modify_write) {
     narrow.Join(message.block == block ? message.narrow : message.wide);
@@ -110,7 +120,6 @@ void ThreadOrder::Fence(std::uint64_t block, std::uint32_t warp, std::uint32_t m
       own.fence_wide = own.fence_narrow;
     }
   });
-  ++BlockAt(block).tick;
 }
 
 void ThreadOrder::Collect(std::uint64_t block, std::uint32_t warp, std::uint32_t mask, View& view) {
@@ -124,7 +133,8 @@ void ThreadOrder::Collect(std::uint64_t block, std::uint32_t warp, std::uint32_t
   });
   auto known = view.known == nullptr ? std::make_shared<Knowledge>()
                                      : std::make_shared<Knowledge>(*view.known);
-  ForThreads(block, warp, mask, [&](GridThread thread) { known->AddThread(thread, Now(thread)); });
+  const std::uint32_t tick = Tell(BlockAt(block));
+  ForThreads(block, warp, mask, [&](GridThread thread) { known->AddThread(thread, tick); });
   view.known = std::move(known);
 }
 
@@ -132,7 +142,6 @@ void ThreadOrder::WarpSync(std::uint64_t block, std::uint32_t warp, std::uint32_
   View joined;
   Collect(block, warp, mask, joined);
   ForThreads(block, warp, mask, [&](GridThread thread) { At(thread).now = joined; });
-  ++BlockAt(block).tick;
 }
 
 void ThreadOrder::Arrive(std::uint64_t block, std::uint32_t barrier, std::uint32_t warp,
@@ -145,7 +154,6 @@ void ThreadOrder::Arrive(std::uint64_t block, std::uint32_t barrier, std::uint32
       arrivals.waiting.push_back(static_cast<std::uint32_t>(thread % kThreadsOfBlock));
     });
   }
-  ++state.tick;
 }
 
 void ThreadOrder::Release(std::uint64_t block, std::uint32_t barrier, bool whole) {
@@ -153,13 +161,17 @@ void ThreadOrder::Release(std::uint64_t block, std::uint32_t barrier, bool whole
   Arrivals& arrivals = state.barriers[barrier];
   if (whole && arrivals.joined.known != nullptr) {
     auto cut = std::make_shared<Knowledge>(*arrivals.joined.known);
-    cut->AddBlock(block, state.tick);
+    cut->AddBlock(block, Tell(state));
     arrivals.joined.known = std::move(cut);
+  }
+  if (whole && arrivals.joined.fenced != nullptr) {
+    auto cut = std::make_shared<Knowledge>(*arrivals.joined.fenced);
+    cut->Condense(block, arrivals.waiting.size());
+    arrivals.joined.fenced = std::move(cut);
   }
   for (const std::uint32_t thread : arrivals.waiting) {
     state.threads[thread].now = arrivals.joined;
   }
-  ++state.tick;
   arrivals = {};
 }
 

@@ -52,7 +52,7 @@ class ThreadOrder {
   explicit ThreadOrder(std::uint64_t threads_of_block) : threads_(threads_of_block) {}
 
   /// The tick to note with an access that this thread makes now.
-  std::uint32_t Now(GridThread thread) { return Block(thread).tick; }
+  std::uint32_t Now(GridThread thread);
   /// Whether what `earlier` did at `tick` lies before what `thread` does now.
   bool IsBefore(GridThread earlier, std::uint32_t tick, GridThread thread);
 
@@ -86,12 +86,18 @@ class ThreadOrder {
   };
   struct BlockState {
     std::uint32_t tick = 1;
+    bool told = false;  ///< others may know of this tick: the next access needs a new one
     std::vector<Thread> threads;
     std::map<std::uint32_t, Arrivals> barriers;
   };
   BlockState& Block(GridThread thread) { return BlockAt(BlockOf(thread)); }
   BlockState& BlockAt(std::uint64_t block);
   Thread& At(GridThread thread) { return Block(thread).threads[thread % kThreadsOfBlock]; }
+  /// The tick up to which others learn what a thread has done.
+  std::uint32_t Tell(BlockState& block) {
+    block.told = true;
+    return block.tick;
+  }
   /// All that a thread knows, and what it did itself.
   View Published(GridThread thread);
   /// Joins what the threads of `mask` know and did into `view`.

@@ -14,12 +14,18 @@ class BlockLog;
 /// writing; as addresses on the host.
 class ContestedBytes {
  public:
-  bool empty() const { return chunks_.empty(); }
+  static ContestedBytes Everything() {
+    ContestedBytes bytes;
+    bytes.everything_ = true;
+    return bytes;
+  }
+  bool empty() const { return chunks_.empty() && !everything_; }
   void Add(std::uintptr_t chunk, const TouchedBytes::Bits& bits);
   bool Meets(std::uintptr_t begin, std::uint64_t bytes) const;
 
  private:
   std::unordered_map<std::uintptr_t, TouchedBytes::Bits> chunks_;
+  bool everything_ = false;
 };
 
 /// What all blocks of a launch read and wrote, block by block. The outcome does not depend on the

@@ -11,26 +11,6 @@ namespace {
 /// A warp's turn while others of its block could run.
 constexpr std::int64_t kWarpTurn = 1 << 16;
 
-std::string LaneList(std::uint32_t lanes) {
-  std::string text;
-  for (std::uint32_t lane = 0; lane < kWarpSize;) {
-    if ((lanes >> lane & 1) == 0) {
-      ++lane;
-      continue;
-    }
-    std::uint32_t last = lane;
-    while (last + 1 < kWarpSize && (lanes >> (last + 1) & 1) != 0) {
-      ++last;
-    }
-    text += (text.empty() ? "" : ",") + std::to_string(lane);
-    if (last > lane) {
-      text += "-" + std::to_string(last);
-    }
-    lane = last + 1;
-  }
-  return text;
-}
-
 }  // namespace
 
 void Block::Start(const LaunchState& launch, std::uint64_t index) {
@@ -175,6 +155,16 @@ Block::Stop Block::Run(const Worker& worker, std::int64_t budget) {
   }
 }
 
+bool Block::StepLane(const Worker& worker, std::uint32_t warp, std::uint32_t lane, bool through) {
+  try {
+    warps_[warp].StepLane(worker, lane, through);
+  } catch (const LocatedFault& fault) {
+    ReportFault(warps_[warp], fault);
+    return false;
+  }
+  return true;
+}
+
 void Block::Resume() {
   for (Warp& warp : warps_) {
     warp.Resume();
@@ -232,49 +222,5 @@ std::uint64_t Block::changes() const {
   }
   return sum;
 }
-
-std::string Block::DescribePositions() const {
-  std::string who;
-  std::size_t groups = 0;
-  constexpr std::size_t kMostListed = 8;
-  for (const Warp& warp : warps_) {
-    for (const LaneGroup& group : warp.groups()) {
-      if (++groups > kMostListed) {
-        continue;
-      }
-      const InstrInfo& info = launch_->program->info[group.pc];
-      who += (who.empty() ? "" : "; ") + std::string("warp ") + std::to_string(warp.index()) +
-             " lanes " + LaneList(group.mask) + " at line " + std::to_string(info.line) + " (" +
-             launch_->program->texts[info.text] + ")";
-      if (group.state == LaneGroup::State::kSync) {
-        who += " for lanes " + LaneList(group.wait_mask & ~group.mask);
-      } else if (group.state == LaneGroup::State::kBarrier) {
-        const Barrier& barrier = barriers_[group.barrier];
-        who += " on barrier " + std::to_string(group.barrier) + ", " +
-               std::to_string(barrier.count) + " threads arrived" +
-               (barrier.expected == 0 ? "" : " of " + std::to_string(barrier.expected));
-      }
-    }
-  }
-  if (groups > kMostListed) {
-    who += "; and " + std::to_string(groups - kMostListed) + " more";
-  }
-  return who;
-}
-
-void Block::ReportStuck(const std::string& checker, const std::string& what) {
-  for (const Warp& warp : warps_) {
-    if (!warp.groups().empty()) {
-      const LaneGroup& group = warp.groups().front();
-      findings_.Add(
-          *launch_, index_,
-          warp.index() * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(group.mask)),
-          checker, what + DescribePositions(), group.pc, 0);
-      return;
-    }
-  }
-}
-
-void Block::ReportDeadlock() { ReportStuck("deadlock", "waits forever: "); }
 
 }  // namespace voltcheck::simulator

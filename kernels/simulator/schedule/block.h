@@ -31,6 +31,11 @@ class Block {
   void Start(const LaunchState& launch, std::uint64_t index);
   Stop Run(const Worker& worker, std::int64_t budget);
 
+  /// Runs one lane up to its next visible instruction, or that one alone if `through`; for launches
+  /// in which every lane runs alone. False: a fault, see findings().
+  bool StepLane(const Worker& worker, std::uint32_t warp, std::uint32_t lane, bool through);
+  const Warp& warp(std::uint32_t index) const { return warps_[index]; }
+
   /// Whether to stop before global atomics, volatile and ordered accesses.
   void set_pauses_before_communication(bool value) { pauses_ = value; }
   bool pauses_before_communication() const { return pauses_; }
@@ -50,8 +55,9 @@ class Block {
   std::uint64_t messages() const;
   /// Global memory changes that other blocks could see, since Start.
   std::uint64_t changes() const;
-  /// Where its threads are: "warp 0 lanes 0-31 at line 12 (ld.acquire.gpu.u32); ...".
-  std::string DescribePositions() const;
+  /// Where its threads are, and what they wait for: "warp 0 lanes 0-31 at line 12
+  /// (ld.acquire.gpu.u32), polling `flags` at offset 4 (0x...), which holds 0; ...".
+  std::string DescribePositions();
   /// A finding at the first thread that has not finished: `what` and the positions of all.
   void ReportStuck(const std::string& checker, const std::string& what);
 
@@ -80,6 +86,8 @@ class Block {
   void CheckRelease(std::uint32_t id);
   void CheckParked();
   void CompleteBarriers();
+  /// What a group in a waiting loop looks at; empty when it is in none.
+  std::string DescribePoll(Warp& warp, const LaneGroup& group);
   void FillBlockRows();
   void ReportFault(const Warp& warp, const LocatedFault& fault);
   void ReportDeadlock();

@@ -14,6 +14,7 @@ namespace voltcheck::simulator {
 
 class AddressSpace;
 class BatchMemory;
+class Footprint;
 class GlobalRaces;
 struct SpinLoops;
 
@@ -37,6 +38,8 @@ struct LaunchState {
   BatchMemory* memory = nullptr;
   /// Not null: contested bytes are known, and one thread runs all blocks to look at them closely.
   GlobalRaces* global_races = nullptr;
+  /// Not null: every lane runs alone, and its accesses are recorded here (Interleaving).
+  Footprint* footprint = nullptr;
 
   std::uint32_t threads() const { return static_cast<std::uint32_t>(block.count()); }
   std::uint32_t warps() const { return (threads() + kWarpSize - 1) / kWarpSize; }

@@ -64,6 +64,9 @@ void Warp::Start(const LaunchState& launch, Block& block, std::uint32_t index) {
   group.pc = launch.entry->begin;
   group.function = static_cast<std::uint32_t>(launch.entry - program_->functions.data());
   groups_.assign(1, group);
+  if (launch.footprint != nullptr) {
+    SplitIntoLanes();
+  }
   records_.clear();
   turn_ = 0;
   used_ = 0;
@@ -203,11 +206,17 @@ void Warp::RunGroup(std::size_t index, std::int64_t limit) {
       }
       continue;
     }
+    const Control& control = program_->control[instr.control()];
+    if (seeded && control.kind == ControlKind::kOrdered && MaySplit(group) &&
+        random_.Below(8) == 0) {
+      SplitRandomly(index);
+      return;
+    }
     ++used_;
     ++work_;
     ++warp_instructions;
     lane_instructions += static_cast<std::uint64_t>(std::popcount(group.mask));
-    const bool goes_on = Step(index, instr, program_->control[instr.control()]);
+    const bool goes_on = Step(index, instr, control);
     used_ += kMessageCost * static_cast<std::int64_t>(context_.messages - messages);
     if (!goes_on) {
       return;
@@ -251,8 +260,12 @@ void Warp::ExecuteOne(const Instr& instr, std::uint32_t mask) {
   }
 }
 
+bool Warp::MaySplit(const LaneGroup& group) const {
+  return groups_.size() < kMostSplits && std::popcount(group.mask) > 1;
+}
+
 std::int32_t Warp::ChooseSplit(const LaneGroup& group, std::int32_t count) {
-  if (groups_.size() >= kMostSplits || std::popcount(group.mask) < 2) {
+  if (!MaySplit(group)) {
     return count;
   }
   // Only before an instruction that touches memory can other lanes tell when this one runs.

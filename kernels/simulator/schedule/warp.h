@@ -73,6 +73,11 @@ class Warp {
   /// What Run used of its budget.
   std::int64_t used() const { return used_; }
 
+  /// See Block::StepLane.
+  void StepLane(const Worker& worker, std::uint32_t lane, bool through);
+  /// The group that a lane is in; null when it has exited.
+  const LaneGroup* GroupOf(std::uint32_t lane) const;
+
   /// Lets all parked lanes go. False when there are none.
   bool ReleaseAllParked();
   /// Groups paused before communication may go on.
@@ -117,12 +122,15 @@ class Warp {
     std::uint32_t pc;
   };
 
+  void SplitIntoLanes();
+  bool IsVisible(std::uint32_t pc) const;
   void FillRows();
   void Bind(const LaneGroup& group);
   std::size_t NextReady();
   void RunGroup(std::size_t index, std::int64_t limit);
   void ExecuteRun(const Instr* instr, std::int32_t count, std::uint32_t mask);
   void ExecuteOne(const Instr& instr, std::uint32_t mask);
+  bool MaySplit(const LaneGroup& group) const;
   std::int32_t ChooseSplit(const LaneGroup& group, std::int32_t count);
   void SplitRandomly(std::size_t index);
 

@@ -162,6 +162,9 @@ void Warp::Meet(const std::vector<std::size_t>& members) {
 
 /// Ready groups at one place with one future become one.
 void Warp::MergeEqualGroups() {
+  if (launch_->footprint != nullptr) {
+    return;  // every lane on its own
+  }
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     for (std::size_t j = groups_.size(); j-- > i + 1;) {
       LaneGroup& a = groups_[i];
