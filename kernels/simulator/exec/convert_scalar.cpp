@@ -240,14 +240,16 @@ void AppendMode(OpList& list, const std::string& mode) {
     using F = typename decltype(f)::Type;
     const std::string self = std::string(".") + f.name + "." + f.name;
     list.push_back(ScalarEntry<Integral<F, kMode, false, false>>(integral + self, ""));
-    list.push_back(ScalarEntry<Integral<F, kMode, true, false>>(integral + ".ftz" + self, ""));
+    // One function where .ftz makes no difference.
+    constexpr bool kFtz = std::is_same_v<F, float>;
+    list.push_back(ScalarEntry<Integral<F, kMode, kFtz, false>>(integral + ".ftz" + self, ""));
     list.push_back(ScalarEntry<Integral<F, kMode, false, true>>(integral + ".sat" + self, ""));
-    list.push_back(ScalarEntry<Integral<F, kMode, true, true>>(integral + ".ftz.sat" + self, ""));
+    list.push_back(ScalarEntry<Integral<F, kMode, kFtz, true>>(integral + ".ftz.sat" + self, ""));
     ForEach(kIntegers, [&](auto i) {
       using I = typename decltype(i)::Type;
       const std::string to = std::string(".") + i.name + "." + f.name;
       list.push_back(ScalarEntry<FloatToInt<I, F, kMode, false>>(integral + to, ""));
-      list.push_back(ScalarEntry<FloatToInt<I, F, kMode, true>>(integral + ".ftz" + to, ""));
+      list.push_back(ScalarEntry<FloatToInt<I, F, kMode, kFtz>>(integral + ".ftz" + to, ""));
       const std::string from = std::string(".") + f.name + "." + i.name;
       list.push_back(ScalarEntry<IntToFloat<F, I, kMode, false>>(rounded + from, ""));
       list.push_back(ScalarEntry<IntToFloat<F, I, kMode, true>>(rounded + ".sat" + from, ""));
@@ -255,13 +257,14 @@ void AppendMode(OpList& list, const std::string& mode) {
     ForEach(kFloats, [&](auto s) {
       using S = typename decltype(s)::Type;
       const std::string types = std::string(".") + f.name + "." + s.name;
+      constexpr bool kEitherFtz = std::is_same_v<F, float> || std::is_same_v<S, float>;
       list.push_back(ScalarEntry<FloatToFloat<F, S, kMode, false, false>>(rounded + types, ""));
       list.push_back(
-          ScalarEntry<FloatToFloat<F, S, kMode, true, false>>(rounded + ".ftz" + types, ""));
+          ScalarEntry<FloatToFloat<F, S, kMode, kEitherFtz, false>>(rounded + ".ftz" + types, ""));
       list.push_back(
           ScalarEntry<FloatToFloat<F, S, kMode, false, true>>(rounded + ".sat" + types, ""));
-      list.push_back(
-          ScalarEntry<FloatToFloat<F, S, kMode, true, true>>(rounded + ".ftz.sat" + types, ""));
+      list.push_back(ScalarEntry<FloatToFloat<F, S, kMode, kEitherFtz, true>>(
+          rounded + ".ftz.sat" + types, ""));
     });
   });
 }

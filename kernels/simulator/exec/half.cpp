@@ -47,16 +47,14 @@ struct HalfFma {
     const auto sum = hn::Add(product, c);
     const auto cc = hn::Sub(sum, product);
     const auto error = hn::Add(hn::Sub(product, hn::Sub(sum, cc)), hn::Sub(c, cc));
-    // Where the error is not zero and the sum even, one step toward the error. Inf and NaN sums
-    // have a NaN error, which compares as zero.
+    // Where the error is not zero: one step down if it makes the sum smaller, then the last bit
+    // set; an odd sum comes back to itself. Inf and NaN sums have a NaN error, which counts as
+    // zero.
     const auto bits = hn::BitCast(di, sum);
-    const auto inexact =
-        hn::RebindMask(di, hn::Or(hn::Lt(error, hn::Zero(d)), hn::Gt(error, hn::Zero(d))));
-    const auto even_bit = hn::AndNot(bits, hn::Set(di, 1));
-    const auto direction =
-        hn::Or(hn::ShiftRight<31>(hn::Xor(hn::BitCast(di, error), bits)), hn::Set(di, 1));
-    const auto step = hn::And(hn::Sub(hn::Zero(di), even_bit), direction);
-    return hn::BitCast(d, hn::Add(bits, hn::IfThenElseZero(inexact, step)));
+    const auto inexact = hn::RebindMask(di, hn::Gt(hn::Abs(error), hn::Zero(d)));
+    const auto smaller = hn::ShiftRight<31>(hn::Xor(hn::BitCast(di, error), bits));
+    const auto odd = hn::Or(hn::Add(bits, smaller), hn::Set(di, 1));
+    return hn::BitCast(d, hn::IfThenElse(inexact, odd, bits));
   }
 };
 template <bool kMin>

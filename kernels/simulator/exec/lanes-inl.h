@@ -75,7 +75,7 @@ void MapRows(ExecContext& context, const Instr& instr) {
 }
 
 /// Predicate op[0] = Op(op[1], op[2]); Op::Run gives a vector mask.
-template <class Op, bool kFull>
+template <class Op>
 void CompareRows(ExecContext& context, const Instr& instr) {
   using T = typename Op::T;
   const Tag<T> d;
@@ -86,7 +86,7 @@ void CompareRows(ExecContext& context, const Instr& instr) {
     bits |= MaskBits(d, Op::Run(d, hn::Load(d, a + i), hn::Load(d, b + i)), i);
   }
   std::uint32_t* out = context.Row<std::uint32_t>(instr.op[0]);
-  *out = kFull ? bits : (*out & ~context.mask) | (bits & context.mask);
+  *out = (*out & ~context.mask) | (bits & context.mask);
 }
 
 template <class Op>
@@ -95,7 +95,7 @@ OpEntry MapEntry(std::string key, std::string pattern) {
 }
 template <class Op>
 OpEntry CompareEntry(std::string key, std::string pattern) {
-  return {std::move(key), std::move(pattern), CompareRows<Op, false>, CompareRows<Op, true>};
+  return {std::move(key), std::move(pattern), CompareRows<Op>, CompareRows<Op>};
 }
 
 }  // namespace HWY_NAMESPACE

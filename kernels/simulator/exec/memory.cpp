@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/simulator/exec/lanes-inl.h"
+#include "kernels/simulator/exec/piece-inl.h"
 #include "kernels/simulator/memory/address_space.h"
 #include "kernels/simulator/memory/block_log.h"
 #include "kernels/simulator/memory/resolve.h"
@@ -141,27 +142,6 @@ HWY_INLINE void Resolve(ExecContext& context, const Instr& instr, const MemorySi
   ResolveAndWatch(context, instr, site, address_operand, fast, pointers);
 }
 
-/// Whether the lanes' data of `bytes` each lie side by side.
-HWY_INLINE bool AreContiguous(const LanePointers& pointers, std::uint64_t bytes) {
-  const std::byte* first = pointers.host[0];
-  if (pointers.host[kWarpSize - 1] != first + bytes * (kWarpSize - 1)) {
-    return false;
-  }
-  std::uintptr_t difference = 0;
-  const auto base = reinterpret_cast<std::uintptr_t>(first);
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    difference |= reinterpret_cast<std::uintptr_t>(pointers.host[lane]) ^ (base + bytes * lane);
-  }
-  return difference == 0;
-}
-
-template <typename Raw>
-HWY_INLINE Raw ReadRaw(const std::byte* from) {
-  Raw value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
 /// Every lane's `Raw` at pointers + offset to a row of Cells; Raw carries the sign.
 template <typename Raw, typename Cell, bool kFull>
 HWY_INLINE void Gather(const LanePointers& pointers, std::uint64_t offset, std::uint32_t mask,
@@ -261,14 +241,14 @@ HWY_INLINE void ScatterPairs(const LanePointers& pointers, const std::uint32_t* 
 template <bool kFull>
 void Load(ExecContext& context, const Instr& instr) {
   const MemorySite& site = context.program->memory[instr.aux];
+  if (kFull && LoadPiece(context, instr, site)) {
+    context.messages += site.ordered ? 1 : 0;
+    return;
+  }
   LanePointers pointers;
   Resolve<kFull>(context, instr, site, site.vector, pointers);
   context.messages += site.ordered ? 1 : 0;
   if (site.register_bits == 64) {
-    if (kFull && site.bytes == 8 && site.vector == 1 && AreContiguous(pointers, 8)) {
-      std::memcpy(context.Row<std::uint64_t>(instr.op[0]), pointers.host[0], kWarpSize * 8);
-      return;
-    }
     for (std::uint32_t v = 0; v < site.vector; ++v) {
       GatherElement<std::uint64_t, kFull>(site, pointers, std::uint64_t{v} * site.bytes,
                                           context.mask, context.Row<std::uint64_t>(instr.op[v]));
@@ -276,10 +256,6 @@ void Load(ExecContext& context, const Instr& instr) {
     return;
   }
   if (kFull && site.bytes == 4) {
-    if (site.vector == 1 && AreContiguous(pointers, 4)) {
-      std::memcpy(context.Row<std::uint32_t>(instr.op[0]), pointers.host[0], kWarpSize * 4);
-      return;
-    }
     if (site.vector == 2) {
       GatherPairs(pointers, context.Row<std::uint32_t>(instr.op[0]),
                   context.Row<std::uint32_t>(instr.op[1]));
@@ -339,16 +315,15 @@ void ScatterElement(const MemorySite& site, const LanePointers& pointers, std::u
 template <bool kFull>
 void Store(ExecContext& context, const Instr& instr) {
   const MemorySite& site = context.program->memory[instr.aux];
+  if (kFull && StorePiece(context, instr, site)) {
+    context.messages += site.ordered ? 1 : 0;
+    context.changes += MayBeGlobal(site) ? 1 : 0;
+    return;
+  }
   LanePointers pointers;
   Resolve<kFull>(context, instr, site, 0, pointers);
   context.messages += site.ordered ? 1 : 0;
-  context.changes += site.space == Space::kGlobal || site.space == Space::kGeneric ? 1 : 0;
-  if (kFull && site.vector == 1 && site.bytes * 8 == site.register_bits && site.bytes >= 4 &&
-      AreContiguous(pointers, site.bytes)) {
-    std::memcpy(pointers.host[0], context.Row<std::byte>(instr.op[1]),
-                std::size_t{kWarpSize} * site.bytes);
-    return;
-  }
+  context.changes += MayBeGlobal(site) ? 1 : 0;
   if (kFull && site.bytes == 4 && site.register_bits == 32) {
     if (site.vector == 2) {
       ScatterPairs(pointers, context.Row<const std::uint32_t>(instr.op[1]),

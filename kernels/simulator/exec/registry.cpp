@@ -1,6 +1,11 @@
 #include "kernels/simulator/exec/registry.h"
 
+#include <hwy/highway.h>
+
 #include <cassert>
+#include <map>
+#include <memory>
+#include <mutex>
 
 namespace voltcheck::simulator {
 
@@ -32,8 +37,15 @@ OpRegistry::OpRegistry() {
 }
 
 const OpRegistry& OpRegistry::Get() {
-  static const OpRegistry registry;
-  return registry;
+  // One for each choice of instruction sets: tests and benchmarks change it.
+  static std::mutex mutex;
+  static std::map<std::int64_t, std::unique_ptr<const OpRegistry>> registries;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const OpRegistry>& registry = registries[hwy::SupportedTargets()];
+  if (registry == nullptr) {
+    registry.reset(new OpRegistry());
+  }
+  return *registry;
 }
 
 const OpEntry* OpRegistry::Find(const std::string& key) const {

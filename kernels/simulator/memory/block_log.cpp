@@ -189,9 +189,61 @@ void BlockLog::Add(Allocation& allocation, std::uintptr_t begin, std::uintptr_t 
   }
 }
 
+/// Mostly all lanes hit the allocation of last time, close together: then the old contents are
+/// saved once for all of them.
+bool BlockLog::AddNear(Allocation& allocation, const ExecContext& context, std::uint64_t bytes,
+                       bool write, const LanePointers& pointers) {
+  const auto host = reinterpret_cast<std::uintptr_t>(allocation.host);
+  std::uintptr_t lowest = ~std::uintptr_t{0};
+  std::uintptr_t highest = 0;
+  std::uintptr_t previous = 0;
+  bool side_by_side = true;
+  for (std::uint32_t bits = context.mask; bits != 0; bits &= bits - 1) {
+    const auto at = reinterpret_cast<std::uintptr_t>(pointers.host[std::countr_zero(bits)]);
+    lowest = std::min(lowest, at);
+    highest = std::max(highest, at);
+    side_by_side &= previous == 0 || at == previous + bytes;
+    previous = at;
+  }
+  if (lowest < host || highest >= host + allocation.bytes || highest - lowest > kChunkBytes ||
+      bytes > 16) {
+    return false;
+  }
+  TouchedBytes& touched = write ? writes_ : reads_;
+  if (write) {
+    memory_->Save(allocation, lowest - host, highest + bytes - lowest);
+  }
+  if (side_by_side) {
+    touched.Add(lowest, highest + bytes);
+    return true;
+  }
+  // An aligned access of at most 16 bytes lies in one word of 64.
+  std::uintptr_t word = lowest / 64;
+  std::uint64_t added = 0;
+  std::uint64_t again = 0;
+  for (std::uint32_t bits = context.mask; bits != 0; bits &= bits - 1) {
+    const auto at = reinterpret_cast<std::uintptr_t>(pointers.host[std::countr_zero(bits)]);
+    if (at / 64 != word) {
+      touched.AddWord(word, added, again);
+      word = at / 64;
+      added = 0;
+      again = 0;
+    }
+    const std::uint64_t ones = ((std::uint64_t{1} << bytes) - 1) << at % 64;
+    again |= added & ones;
+    added |= ones;
+  }
+  touched.AddWord(word, added, again);
+  return true;
+}
+
 void BlockLog::OnAccess(const ExecContext& context, Allocation* cached, const MemorySite& site,
                         const LanePointers& pointers) {
   const std::uint64_t bytes = std::uint64_t{site.bytes} * site.vector;
+  if (cached != nullptr && context.mask != 0 &&
+      AddNear(*cached, context, bytes, site.write, pointers)) {
+    return;
+  }
   Allocation* allocation = cached;
   std::uintptr_t begin = 0;  // of lanes whose bytes lie side by side
   std::uintptr_t end = 0;

@@ -82,6 +82,11 @@ class BlockLog {
   /// Before the access happens; `cached` is the allocation that its site hit last.
   void OnAccess(const ExecContext& context, Allocation* cached, const MemorySite& site,
                 const LanePointers& pointers);
+  /// The same for one piece of an allocation.
+  void OnPiece(Allocation& allocation, const std::byte* host, std::uint64_t bytes, bool write) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(host);
+    Add(allocation, begin, begin + bytes, write);
+  }
   /// A read site meets an allocation for the first time.
   void NoteRead(Allocation* allocation);
 
@@ -94,6 +99,9 @@ class BlockLog {
 
  private:
   void Add(Allocation& allocation, std::uintptr_t begin, std::uintptr_t end, bool write);
+  /// An access whose lanes all lie in `allocation`, within a chunk's length. False for any other.
+  bool AddNear(Allocation& allocation, const ExecContext& context, std::uint64_t bytes, bool write,
+               const LanePointers& pointers);
 
   BatchMemory* memory_ = nullptr;
   bool logs_reads_ = false;

@@ -3,34 +3,46 @@
 #include <algorithm>
 
 namespace voltcheck::simulator {
+namespace {
 
-TouchedBytes::Chunk& TouchedBytes::Find(std::uintptr_t number) {
-  Recent& recent = recent_[number % kRecent];
-  if (recent.number != number) {
-    const auto [found, added] =
-        index_.try_emplace(number, static_cast<std::uint32_t>(chunks_.size()));
-    if (added) {
-      chunks_.push_back({number, {}, {}});
-    }
-    recent = {number, found->second};
+constexpr std::size_t kSmallestTable = 16;
+
+}  // namespace
+
+std::size_t TouchedBytes::Slot(std::uintptr_t number) const {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t slot = static_cast<std::size_t>((number * 0x9e3779b97f4a7c15u) >> 32) & mask;
+  while (table_[slot] != 0 && chunks_[table_[slot] - 1].number != number) {
+    slot = (slot + 1) & mask;
   }
-  return chunks_[recent.index];
+  return slot;
 }
 
-void TouchedBytes::Add(std::uintptr_t begin, std::uintptr_t end) {
+void TouchedBytes::Grow() {
+  table_.assign(std::max(kSmallestTable, 2 * table_.size()), 0);
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    table_[Slot(chunks_[i].number)] = static_cast<std::uint32_t>(i + 1);
+  }
+}
+
+TouchedBytes::Chunk& TouchedBytes::FindOther(std::uintptr_t number) {
+  if (2 * chunks_.size() >= table_.size()) {
+    Grow();
+  }
+  std::uint32_t& entry = table_[Slot(number)];
+  if (entry == 0) {
+    chunks_.push_back({number, {}, {}});
+    entry = static_cast<std::uint32_t>(chunks_.size());
+  }
+  last_ = entry - 1;
+  return chunks_[last_];
+}
+
+void TouchedBytes::AddLong(std::uintptr_t begin, std::uintptr_t end) {
   while (begin < end) {
-    Chunk& chunk = Find(begin / kChunkBytes);
-    const std::uintptr_t chunk_end = (begin / kChunkBytes + 1) * kChunkBytes;
-    const std::uintptr_t stop = std::min(end, chunk_end);
-    while (begin < stop) {
-      const std::uintptr_t bit = begin % 64;
-      const std::uintptr_t count = std::min<std::uintptr_t>(stop - begin, 64 - bit);
-      const std::uint64_t ones = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-      const std::uintptr_t word = begin % kChunkBytes / 64;
-      chunk.again[word] |= chunk.bits[word] & ones << bit;
-      chunk.bits[word] |= ones << bit;
-      begin += count;
-    }
+    const std::uintptr_t count = std::min<std::uintptr_t>(end - begin, 64 - begin % 64);
+    AddToWord(Find(begin / kChunkBytes), begin, count);
+    begin += count;
   }
 }
 

@@ -2,8 +2,8 @@
 #define VOLTCHECK_KERNELS_SIMULATOR_MEMORY_TOUCHED_BYTES_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 namespace voltcheck::simulator {
@@ -14,32 +14,64 @@ class TouchedBytes {
   static constexpr std::uintptr_t kChunkBytes = 1024;
   using Bits = std::array<std::uint64_t, kChunkBytes / 64>;
 
-  void Add(std::uintptr_t begin, std::uintptr_t end);
-
   struct Chunk {
     std::uintptr_t number = 0;  ///< address / kChunkBytes
     Bits bits{};
     Bits again{};  ///< added more than once
   };
+
+  void Add(std::uintptr_t begin, std::uintptr_t end) {
+    const std::uintptr_t bit = begin % 64;
+    const std::uintptr_t count = end - begin;
+    if (bit + count > 64 || count == 0) {
+      AddLong(begin, end);
+      return;
+    }
+    AddToWord(Find(begin / kChunkBytes), begin, count);
+  }
+
+  /// Bytes of the 64 from 64 * `word` on: those added, and of these those that were added more than
+  /// once.
+  void AddWord(std::uintptr_t word, std::uint64_t bits, std::uint64_t again) {
+    constexpr std::uintptr_t kWords = kChunkBytes / 64;
+    Chunk& chunk = Find(word / kWords);
+    chunk.again[word % kWords] |= again | (chunk.bits[word % kWords] & bits);
+    chunk.bits[word % kWords] |= bits;
+  }
+
   /// In order of first touch.
   const std::vector<Chunk>& chunks() const { return chunks_; }
   /// Null: nothing of it was touched.
   const Chunk* FindChunk(std::uintptr_t number) const {
-    const auto found = index_.find(number);
-    return found == index_.end() ? nullptr : &chunks_[found->second];
+    if (table_.empty()) {
+      return nullptr;
+    }
+    const std::uint32_t entry = table_[Slot(number)];
+    return entry == 0 ? nullptr : &chunks_[entry - 1];
   }
 
  private:
-  Chunk& Find(std::uintptr_t number);
+  static void AddToWord(Chunk& chunk, std::uintptr_t begin, std::uintptr_t count) {
+    const std::uint64_t ones = (~std::uint64_t{0} >> (64 - count)) << begin % 64;
+    const std::uintptr_t word = begin % kChunkBytes / 64;
+    chunk.again[word] |= chunk.bits[word] & ones;
+    chunk.bits[word] |= ones;
+  }
+  Chunk& Find(std::uintptr_t number) {
+    if (last_ < chunks_.size() && chunks_[last_].number == number) {
+      return chunks_[last_];
+    }
+    return FindOther(number);
+  }
+  void AddLong(std::uintptr_t begin, std::uintptr_t end);
+  Chunk& FindOther(std::uintptr_t number);
+  /// Where `number` is in the table, or the empty place where it belongs.
+  std::size_t Slot(std::uintptr_t number) const;
+  void Grow();
 
-  static constexpr std::size_t kRecent = 128;
-  struct Recent {
-    std::uintptr_t number = ~std::uintptr_t{0};
-    std::uint32_t index = 0;
-  };
   std::vector<Chunk> chunks_;
-  std::unordered_map<std::uintptr_t, std::uint32_t> index_;
-  std::array<Recent, kRecent> recent_{};
+  std::vector<std::uint32_t> table_;  ///< open addressing by number: 1 + index into chunks_
+  std::size_t last_ = 0;              ///< the chunk that was touched last
 };
 
 /// Whether two sets of bits have one in common.
