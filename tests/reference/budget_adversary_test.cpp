@@ -175,7 +175,11 @@ TEST_P(BudgetAdversary, NeverExceedsTheBoundAndComesNearIt) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stages, BudgetAdversary, testing::ValuesIn(kTargets),
+// All but the logits: their bound adds up what every channel may contribute, which no search over
+// bits lines up. logits_test.cpp moves the outputs inside their budgets in the worst direction
+// instead.
+INSTANTIATE_TEST_SUITE_P(Stages, BudgetAdversary,
+                         testing::ValuesIn(std::begin(kTargets), std::end(kTargets) - 1),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // SiLU has two inputs, few enough to try every finite gate.
