@@ -134,6 +134,9 @@ class Judge {
     const Bounded own = reference::BoundSilu(Doubles(w13), nullptr);
     HalfMatrix model;
     StageEvidence evidence = Evidence(Stage::kSilu, expected_.permutation.rows, got, own);
+    // The read-back of W2 hands it one channel in each row.
+    evidence.sparse_by_design =
+        problem_.c.data == Data::kOneHot && problem_.c.stage == StageSelection::kW2;
     if (OrderIsDeclared()) {
       const Stopwatch watch;
       model = reference::PredictSilu(w13);

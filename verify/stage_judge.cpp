@@ -100,8 +100,9 @@ void CompareReference(const StageEvidence& e, std::span<const double> reference,
     if (!finite && e.may_overflow) {
       continue;
     }
-    const bool within = e.got_logits.empty() ? WithinBudget(e.got[i], reference[i], allowed)
-                                             : LogitWithinBudget(e.got_logits[i], reference[i], allowed);
+    const bool within = e.got_logits.empty()
+                            ? WithinBudget(e.got[i], reference[i], allowed)
+                            : LogitWithinBudget(e.got_logits[i], reference[i], allowed);
     record.reference_over += within ? 0 : 1;
   }
 }
@@ -187,7 +188,8 @@ OracleShape ShapeOf(const StageEvidence& e) {
   const std::span<const double> want = Rows(e.own->value, Elements(e));
   shape.elements = want.size();
   for (const double w : want) {
-    shape.zeros += arith::HalfUlpDistance(arith::DoubleToHalf(w), 0) == 0 ? 1 : 0;
+    const bool is_zero = arith::HalfUlpDistance(arith::DoubleToHalf(w), 0) == 0;
+    shape.zeros += is_zero && !e.sparse_by_design ? 1 : 0;
     shape.nonfinite += std::isfinite(w) ? 0 : 1;
     shape.constant = shape.constant && w == want[0];
   }

@@ -45,8 +45,9 @@ struct StageEvidence {
   /// chip computes there is documented only up to a bound. Null: never.
   std::function<bool(std::size_t i)> leaves_open;
   std::span<const std::uint8_t> exact;  ///< [rows, cols] from ExactOutputs, or empty
-  bool must_be_exact = false;  ///< the case promises exact inputs: fewer exact outputs mistrusts
-  bool may_overflow = false;   ///< the case declares that values may leave the fp16 range
+  bool must_be_exact = false;     ///< the case promises exact inputs: fewer exact outputs mistrusts
+  bool may_overflow = false;      ///< the case declares that values may leave the fp16 range
+  bool sparse_by_design = false;  ///< the case makes nearly all of these outputs zero on purpose
   std::span<const int> row_token;   ///< [rows] for the figures by part; may be empty: row number
   std::span<const int> row_expert;  ///< [rows], or empty where rows mix experts
 };
