@@ -174,6 +174,11 @@ TEST(Traps, CarryChains) {
       });
   Compare("sub.cc.u32 %r13, %r10, %r11; subc.u32 %r20, %r12, %r11;",
           [](auto a, auto b, auto c) { return c - b - (a < b ? 1u : 0u); });
+  // The flag of a subtraction is a carry: set when there is no borrow.
+  Compare("sub.cc.u32 %r13, %r10, %r11; addc.u32 %r20, %r12, 0;",
+          [](auto a, auto b, auto c) { return c + (a >= b ? 1u : 0u); });
+  Compare("add.cc.u32 %r13, %r10, %r11; subc.u32 %r20, %r12, %r11;",
+          [](auto a, auto b, auto c) { return c + ~b + (a + b < a ? 1u : 0u); });
   Compare("mad.lo.cc.u32 %r13, %r10, %r11, %r12; madc.hi.u32 %r20, %r10, %r11, %r12;",
           [](auto a, auto b, auto c) {
             const std::uint64_t product = std::uint64_t{a} * b;

@@ -1,5 +1,7 @@
-// Extended-precision integers: add.cc, addc, sub.cc, subc, mad.cc, madc. The carry (for subtraction
-// the borrow) is a predicate: op[1] carry out, last operand carry in.
+// Extended-precision integers: add.cc, addc, sub.cc, subc, mad.cc, madc. The carry is a predicate:
+// op[1] carry out, last operand carry in. A subtraction is a + ~b + 1, and its flag the carry of
+// that, which is set when there is no borrow: so the SM70 machine code does (IADD3), and nvcc's
+// 128-bit division reads the flag of a sub.cc with an addc.
 #include <type_traits>
 
 #include "kernels/simulator/exec/scalar.h"
@@ -20,10 +22,8 @@ WithCarry<U> Plus(U a, U b, bool carry) {
   return {second, first < a || second < first};
 }
 template <typename U>
-WithCarry<U> Minus(U a, U b, bool borrow) {
-  const U first = static_cast<U>(a - b);
-  const U second = static_cast<U>(first - (borrow ? 1 : 0));
-  return {second, a < b || (borrow && first == 0)};
+WithCarry<U> Minus(U a, U b, bool carry) {
+  return Plus<U>(a, static_cast<U>(~b), carry);
 }
 
 template <typename U, typename F>

@@ -29,7 +29,8 @@ void DecodeCarry(FunctionLowering& lowering) {
   for (std::size_t i = 1; i < lowering.operand_count(); ++i) {
     sources.push_back(lowering.Source(lowering.operand(i), type.kind));
   }
-  sources.push_back(uses ? lowering.Carry() : lowering.Constant(0, 'p'));
+  const std::uint64_t first = operation == "sub" ? 1 : 0;  // a subtraction is a + ~b + 1
+  sources.push_back(uses ? lowering.Carry() : lowering.Constant(first, 'p'));
   const Ref destination = lowering.Destination(lowering.operand(0), type.kind);
   const Ref carry = sets ? lowering.Carry() : lowering.Temporary('p');
   std::string key = "@" + operation + "c.";
