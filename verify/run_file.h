@@ -1,6 +1,9 @@
 #ifndef VOLTCHECK_VERIFY_RUN_FILE_H_
 #define VOLTCHECK_VERIFY_RUN_FILE_H_
 
+#include <hdf5.h>
+
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,8 +40,9 @@ class RunFileWriter {
 
   /// Throws Error (status 2) when the disk is full. Timings of the record are not written.
   void Append(const CaseRecord& record);
-  /// `complete`: every case of the run is there (false after an interruption).
-  void Finish(bool complete);
+  /// `complete`: every case of the run is there (false after an interruption). `extras` may write
+  /// further groups into the file, last of all.
+  void Finish(bool complete, const std::function<void(hid_t file)>& extras = {});
 
  private:
   class Impl;

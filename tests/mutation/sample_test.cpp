@@ -27,9 +27,9 @@ std::vector<Mutant> Mutants(const std::map<std::string, std::map<std::string, in
 
 TEST(SampleOrder, IsAPermutationThatTheSeedFixes) {
   const std::vector<Mutant> mutants = Mutants({{"a", {{"x", 5}, {"y", 2}}}, {"b", {{"x", 3}}}});
-  std::vector<std::size_t> order = SampleOrder(mutants, 1);
-  EXPECT_EQ(order, SampleOrder(mutants, 1));
-  EXPECT_NE(order, SampleOrder(mutants, 2));
+  std::vector<std::size_t> order = SampleOrder(mutants, 1, 100);
+  EXPECT_EQ(order, SampleOrder(mutants, 1, 100));
+  EXPECT_NE(order, SampleOrder(mutants, 2, 100));
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < mutants.size(); ++i) {
     EXPECT_EQ(order[i], i);
@@ -39,7 +39,7 @@ TEST(SampleOrder, IsAPermutationThatTheSeedFixes) {
 TEST(SampleOrder, IsEvenOverOperatorsAndKernels) {
   const std::vector<Mutant> mutants = Mutants(
       {{"a", {{"x", 500}, {"y", 20}, {"z", 20}}}, {"b", {{"x", 900}, {"y", 20}, {"z", 20}}}});
-  const std::vector<std::size_t> order = SampleOrder(mutants, 0);
+  const std::vector<std::size_t> order = SampleOrder(mutants, 0, 30);
   std::map<std::string, int> operators;
   std::map<std::string, int> kernels;
   for (std::size_t i = 0; i < 30; ++i) {

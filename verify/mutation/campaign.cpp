@@ -9,7 +9,6 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <set>
 
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/error.h"
@@ -97,27 +96,7 @@ class Runner {
     return result;
   }
 
-  // Figures of the honest runs that the mutants of `results` were compared with.
-  HonestFigures Honest() const { return honest_; }
-
-  void CountHonest(const MutantResult& result) {
-    std::vector<Killer> shown = PreparedFor(result.mutant.kernel).quick;
-    if (result.cases > shown.size()) {
-      const std::vector<Killer>& deep = DeepFor(result.mutant.kernel);
-      shown.insert(shown.end(), deep.begin(), deep.end());
-    }
-    shown.resize(result.cases);
-    for (const Killer& killer : shown) {
-      if (!counted_.emplace(ToDescriptor(killer.c), killer.schedule).second) {
-        continue;
-      }
-      const Trial& trial = bench_.Honest(killer);
-      honest_.cases += trial.has_output ? 1 : 0;
-      for (std::size_t i = 0; i < kPolicies; ++i) {
-        honest_.policy_alarms[i] += trial.has_output && !trial.accepted[i] ? 1 : 0;
-      }
-    }
-  }
+  HonestFigures Honest() const { return bench_.Figures(); }
 
  private:
   const Prepared& PreparedFor(const std::string& kernel) {
@@ -191,17 +170,18 @@ class Runner {
 
   void Show(const Killer& killer, const kernels::ModuleImage& image,
             std::chrono::steady_clock::time_point start, MutantResult& result) {
-    const Trial& honest = bench_.Honest(killer);
     Trial trial = bench_.Run(result.mutant, image, killer);
     ++result.cases;
-    if (!trial.applicable) {
+    // Where every bit is as it should be, no policy can tell the mutant from the original.
+    if (!trial.applicable || trial.passed()) {
       return;
     }
+    const Trial& honest = bench_.Honest(killer);
     for (std::size_t i = 0; i < kPolicies; ++i) {
       const bool says_so = trial.record.verdict == Verdict::kCrashed || honest.accepted[i];
       result.rejected[i] = result.rejected[i] || (says_so && !trial.accepted[i]);
     }
-    if (!trial.passed() && result.fate != Fate::kCaught) {
+    if (result.fate != Fate::kCaught) {
       result.fate = Fate::kCaught;
       result.seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -218,8 +198,6 @@ class Runner {
   std::mutex mutex_;
   std::map<std::string, Prepared> prepared_;
   std::map<std::string, std::vector<Killer>> deep_;
-  HonestFigures honest_;
-  std::set<std::pair<std::string, std::uint64_t>> counted_;
 };
 
 }  // namespace
@@ -257,7 +235,9 @@ double Campaign::MedianKill() const {
 
 Campaign RunCampaign(const CampaignOptions& options) {
   const MutantSet set = FindMutants(options.selection);
-  const std::vector<std::size_t> order = SampleOrder(set.mutants, options.seed);
+  const std::vector<std::size_t> order =
+      SampleOrder(set.mutants, options.seed,
+                  options.sample == 0 ? set.mutants.size() : 2 * options.sample + 100);
   Runner runner(options, set);
   Campaign campaign;
   std::mutex progress;
@@ -284,7 +264,6 @@ Campaign RunCampaign(const CampaignOptions& options) {
     for (std::optional<MutantResult>& result : round) {
       campaign.complete = campaign.complete && result.has_value();
       if (result) {
-        runner.CountHonest(*result);
         campaign.results.push_back(std::move(*result));
       }
     }
@@ -306,15 +285,11 @@ HonestFigures RunHonestCases(const std::vector<kernels::ModuleImage>& overrides,
     }
     const Trial trial = bench.RunHonest(HonestCase(i, seed));
     const std::lock_guard lock(mutex);
-    ++figures.cases;
-    for (std::size_t p = 0; p < kPolicies; ++p) {
-      figures.policy_alarms[p] += trial.accepted[p] ? 0 : 1;
-    }
+    figures.Add(trial);
     if (!trial.passed()) {
       alarms[i] = trial.record.reproduction + "  # " + trial.record.reason;
     }
   });
-  figures.alarms = alarms.size();
   for (const auto& [index, line] : alarms) {
     if (figures.examples.size() < kExamples) {
       figures.examples.push_back(line);

@@ -10,6 +10,7 @@
 
 #include "verify/mutation/mutants.h"
 #include "verify/mutation/policies.h"
+#include "verify/mutation/trial.h"
 #include "verify/record.h"
 
 namespace voltcheck::mutation {
@@ -47,17 +48,9 @@ struct CampaignOptions {
   std::function<void(const MutantResult&)> progress;  ///< called one at a time, in any order
 };
 
-/// Honest cases and those that each policy rejects.
-struct HonestFigures {
-  std::uint64_t cases = 0;
-  std::uint64_t alarms = 0;  ///< of Voltcheck
-  std::array<std::uint64_t, kPolicies> policy_alarms{};
-  std::vector<std::string> examples;  ///< reproduction lines of Voltcheck's alarms, at most ten
-};
-
 struct Campaign {
   std::vector<MutantResult> results;  ///< in the order of the sample
-  HonestFigures honest;               ///< the cases that mutants were shown, unchanged
+  HonestFigures honest;               ///< the cases that caught mutants, on the unchanged kernels
   bool complete = true;               ///< false after `stop`
   std::uint64_t Count(Fate fate) const;
   std::uint64_t mutants() const { return results.size() - Count(Fate::kDiscarded); }

@@ -136,7 +136,8 @@ MutantSet FindMutants(const MutantSelection& selection) {
   return set;
 }
 
-std::vector<std::size_t> SampleOrder(const std::vector<Mutant>& mutants, std::uint64_t seed) {
+std::vector<std::size_t> SampleOrder(const std::vector<Mutant>& mutants, std::uint64_t seed,
+                                     std::size_t most) {
   const fixtures::CounterRandom random(seed, 0x6d757461U);
   // The mutants of one operator in one kernel, in a random order.
   struct Cell {
@@ -160,7 +161,8 @@ std::vector<std::size_t> SampleOrder(const std::vector<Mutant>& mutants, std::ui
   // One mutant an operator and round, from the kernel that had the fewest so far.
   std::map<std::string_view, std::size_t> drawn;
   std::vector<std::size_t> order;
-  while (order.size() < mutants.size()) {
+  most = std::min(most, mutants.size());
+  while (order.size() < most) {
     for (auto& [op, kernels] : cells) {
       Cell* best = nullptr;
       std::pair<std::size_t, std::uint64_t> best_key;
@@ -178,6 +180,7 @@ std::vector<std::size_t> SampleOrder(const std::vector<Mutant>& mutants, std::ui
       }
     }
   }
+  order.resize(most);
   return order;
 }
 

@@ -46,9 +46,10 @@ struct MutantSet {
 /// or a kernel named, faults in plans and data are left out unless their operators are named.
 MutantSet FindMutants(const MutantSelection& selection);
 
-/// Indices of `mutants`, drawn evenly over operators and, within these, kernels: any prefix is a
-/// sample. The order depends on ids and seed alone.
-std::vector<std::size_t> SampleOrder(const std::vector<Mutant>& mutants, std::uint64_t seed);
+/// At most `most` indices of `mutants`, drawn evenly over operators and, within these, kernels: any
+/// prefix is a sample. The order depends on ids and seed alone.
+std::vector<std::size_t> SampleOrder(const std::vector<Mutant>& mutants, std::uint64_t seed,
+                                     std::size_t most);
 
 }  // namespace voltcheck::mutation
 

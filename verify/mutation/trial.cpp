@@ -8,8 +8,8 @@
 namespace voltcheck::mutation {
 namespace {
 
-constexpr std::uint64_t kInstructionFactor = 4;
-constexpr std::uint64_t kInstructionFloor = 1'000'000;
+// Three times what the largest honest launch of all killers takes.
+constexpr std::uint64_t kInstructionLimit = std::uint64_t{1} << 26;
 
 }  // namespace
 
@@ -52,11 +52,29 @@ const Trial& Bench::Honest(const Killer& killer) {
   return *honest_.emplace(key, std::move(trial)).first->second;
 }
 
+HonestFigures Bench::Figures() const {
+  HonestFigures figures;
+  for (const auto& [key, trial] : honest_) {
+    figures.Add(*trial);
+  }
+  return figures;
+}
+
+void HonestFigures::Add(const Trial& trial) {
+  if (!trial.has_output) {
+    return;
+  }
+  ++cases;
+  alarms += trial.passed() ? 0 : 1;
+  for (std::size_t i = 0; i < kPolicies; ++i) {
+    policy_alarms[i] += trial.accepted[i] ? 0 : 1;
+  }
+}
+
 Trial Bench::Run(const Mutant& mutant, const kernels::ModuleImage& image, const Killer& killer) {
   verify::DeviceOptions options;
   options.overrides = overrides_;
-  options.instruction_limit =
-      kInstructionFloor + kInstructionFactor * Honest(killer).record.counters.lane_instructions;
+  options.instruction_limit = kInstructionLimit;
   if (mutant.in_kernel()) {
     options.overrides.push_back(image);
     return RunWith(killer, options);

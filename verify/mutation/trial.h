@@ -1,6 +1,7 @@
 #ifndef VOLTCHECK_VERIFY_MUTATION_TRIAL_H_
 #define VOLTCHECK_VERIFY_MUTATION_TRIAL_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,6 +27,15 @@ struct Trial {
   bool passed() const { return record.verdict == verify::Verdict::kPassed; }
 };
 
+/// Honest cases and those that each policy rejects.
+struct HonestFigures {
+  std::uint64_t cases = 0;   ///< with a final output
+  std::uint64_t alarms = 0;  ///< of Voltcheck
+  std::array<std::uint64_t, kPolicies> policy_alarms{};
+  std::vector<std::string> examples;  ///< reproduction lines of Voltcheck's alarms, at most ten
+  void Add(const Trial& trial);
+};
+
 /// Runs cases on kernels with and without a fault, through the same function as every other
 /// command. Thread-safe; nothing depends on the order of calls.
 class Bench {
@@ -38,8 +48,10 @@ class Bench {
   const Trial& Honest(const Killer& killer);
   /// The kernels as they are, whatever comes out; not remembered.
   Trial RunHonest(const Killer& killer) const;
-  /// With the fault. A launch may take four times the instructions of the honest run.
+  /// With the fault. A launch that takes 2^26 lane instructions is stopped.
   Trial Run(const Mutant& mutant, const kernels::ModuleImage& image, const Killer& killer);
+  /// Of what Honest() has run. Not while it runs.
+  HonestFigures Figures() const;
 
  private:
   Trial RunWith(const Killer& killer, verify::DeviceOptions options) const;
