@@ -7,7 +7,7 @@
 
 #include "fixtures/case/error.h"
 #include "fixtures/mapped_file.h"
-#include "kernels/cuda/cuda_device.h"
+#include "kernels/cuda/isolated_device.h"
 #include "kernels/kernel_set.h"
 #include "kernels/simulator/simulator.h"
 
@@ -46,7 +46,7 @@ std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numeri
     return simulator::MakeSimulator(simulated);
   }
   if (options.kind == "cuda") {
-    return cuda::MakeCudaDevice(0);
+    return cuda::MakeIsolatedCudaDevice();
   }
   throw BadInput("--device " + options.kind, "no such device", "use simulator or cuda");
 }

@@ -1,0 +1,23 @@
+#ifndef VOLTCHECK_KERNELS_CUDA_ISOLATED_DEVICE_H_
+#define VOLTCHECK_KERNELS_CUDA_ISOLATED_DEVICE_H_
+
+#include <memory>
+
+#include "kernels/cuda/device_server.h"
+#include "kernels/device.h"
+
+namespace voltcheck::cuda {
+
+/// A device that lives in a child process, so that a fault, which poisons a GPU's context for the
+/// whole process, ends with it: the next device is a new process. A child that did not fault is
+/// kept and handed to the next caller with the modules that it has loaded. A child that dies makes
+/// the device faulted, with a finding that says how. `make` runs in the child; this process itself
+/// must not have started the driver.
+std::unique_ptr<kernels::Device> MakeIsolatedDevice(const DeviceMaker& make);
+
+/// GPU 0 in a child process. Throws what MakeCudaDevice throws.
+std::unique_ptr<kernels::Device> MakeIsolatedCudaDevice();
+
+}  // namespace voltcheck::cuda
+
+#endif  // VOLTCHECK_KERNELS_CUDA_ISOLATED_DEVICE_H_
