@@ -59,11 +59,12 @@ void WriteFailure(hid_t parent, const FailureArrays& failure) {
   const auto write = [&](const char* name, hid_t type, const void* data, const char* long_name) {
     const std::array<hsize_t, 2> extent{static_cast<hsize_t>(failure.rows),
                                         static_cast<hsize_t>(failure.cols)};
-    const Handle dataset = h5::WriteDataset(group.get(), name, type, extent, data);
+    Handle dataset = h5::WriteDataset(group.get(), name, type, extent, data);
     h5::SetText(dataset.get(), "units", "1");
     h5::SetText(dataset.get(), "long_name", long_name);
     h5::AttachScale(dataset.get(), row.get(), 0);
     h5::AttachScale(dataset.get(), col.get(), 1);
+    h5::Check(dataset.Reset() ? 0 : -1);  // closing writes: a full disk shows here
   };
   if (is_logits) {
     write("got", H5T_IEEE_F32LE, failure.got_logits.data(), "logit of the device's output");
@@ -101,8 +102,9 @@ void WriteBreakdown(hid_t parent, const Breakdown& breakdown) {
         name.c_str(), ("number of the " + name).c_str(), [](const P& p) { return p.index; },
         std::int32_t{});
     h5::MakeScale(scale.get(), name.c_str());
-    const auto attach = [&](const Handle& dataset) {
+    const auto attach = [&](Handle dataset) {
       h5::AttachScale(dataset.get(), scale.get(), 0);
+      h5::Check(dataset.Reset() ? 0 : -1);
     };
     attach(write(
         "elements", "elements finite on both sides", [](const P& p) { return p.elements; },
@@ -126,7 +128,9 @@ void WriteBreakdown(hid_t parent, const Breakdown& breakdown) {
 void WriteBreakdowns(hid_t parent, std::uint64_t index, const CaseRecord& record) {
   Handle group;
   for (const Stage stage : kStages) {
-    if (record.at(stage).breakdown[0].empty()) {
+    const Breakdown& breakdown = record.at(stage).breakdown;
+    if (std::all_of(breakdown.begin(), breakdown.end(),
+                    [](const auto& parts) { return parts.empty(); })) {
       continue;
     }
     if (group.get() < 0) {
@@ -134,7 +138,7 @@ void WriteBreakdowns(hid_t parent, std::uint64_t index, const CaseRecord& record
       h5::SetText(group.get(), "descriptor", record.descriptor);
     }
     const Handle of_stage = h5::CreateGroup(group.get(), std::string(ToString(stage)));
-    WriteBreakdown(of_stage.get(), record.at(stage).breakdown);
+    WriteBreakdown(of_stage.get(), breakdown);
   }
 }
 

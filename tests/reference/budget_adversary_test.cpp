@@ -180,7 +180,7 @@ TEST_P(BudgetAdversary, NeverExceedsTheBoundAndComesNearIt) {
 // instead.
 INSTANTIATE_TEST_SUITE_P(Stages, BudgetAdversary,
                          testing::ValuesIn(std::begin(kTargets), std::end(kTargets) - 1),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& target) { return std::string(target.param.name); });
 
 // SiLU has two inputs, few enough to try every finite gate.
 TEST(BudgetAdversarySilu, EveryGateStaysBelowTheBound) {

@@ -173,6 +173,7 @@ TEST_F(StageJudge, OutputsThatDrownInTheirBudgetsAreMistrusted) {
 TEST_F(StageJudge, TheSmallerOfTwoBudgetsJudges) {
   has_posterior_ = true;
   posterior_ = own_;
+  posterior_.budget.setConstant(1e-4);
   got_[3] = static_cast<std::uint16_t>(got_[3] + 1);
   model_.bits = got_;
   own_.budget.setConstant(1);
