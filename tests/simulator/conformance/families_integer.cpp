@@ -32,6 +32,11 @@ void AddCarries(std::vector<Instruction>& all) {
                         "add.cc." + t + " %x0, %a0, %a1; addc." + t + " %x1, %a2, %a3;", 4));
     all.push_back(Chain("sub.cc+subc." + t, t,
                         "sub.cc." + t + " %x0, %a0, %a1; subc." + t + " %x1, %a2, %a3;", 4));
+    // The flag of one operation read by the other: a carry in either case.
+    all.push_back(Chain("sub.cc+addc." + t, t,
+                        "sub.cc." + t + " %x0, %a0, %a1; addc." + t + " %x1, %a2, %a3;", 4));
+    all.push_back(Chain("add.cc+subc." + t, t,
+                        "add.cc." + t + " %x0, %a0, %a1; subc." + t + " %x1, %a2, %a3;", 4));
     all.push_back(Chain("add.cc+addc.cc+addc." + t, t,
                         "add.cc." + t + " %x0, %a0, %a1; addc.cc." + t + " %x0, %a1, %a2; addc." +
                             t + " %x1, %a2, %a0;",
@@ -51,6 +56,11 @@ void AddCarries(std::vector<Instruction>& all) {
 }
 
 void AddDotProducts(std::vector<Instruction>& all) {
+  for (const std::string& t : kWords) {
+    const std::string name = "vabsdiff4.u32." + t + "." + t;
+    all.push_back(Plain(name, {t, t, "u32"}, "u32"));
+    all.push_back(Plain(name + ".add", {t, t, "u32"}, "u32"));
+  }
   for (const std::string& a : kWords) {
     for (const std::string& b : kWords) {
       const std::string c = a == "u32" && b == "u32" ? "u32" : "s32";
