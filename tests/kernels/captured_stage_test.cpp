@@ -93,6 +93,22 @@ TEST(CapturedStage, ReplaysTheDenseLoop) {
   ExpectReplaysEqualEager(c);
 }
 
+TEST(CapturedStage, ReplaysTheSegmentLoopAndTheRowIndexList) {
+  for (const Path path : {Path::kSegment, Path::kIndexed}) {
+    Case c = TinyCase();
+    c.path = path;
+    c.metadata = Metadata::k3Byte;
+    ExpectReplaysEqualEager(c);
+  }
+}
+
+TEST(CapturedStage, ReplaysTheSingleTokenRoute) {
+  Case c = TinyCase();
+  c.shape = {64, 64, 6, 6, 32, 1};
+  c.path = Path::kM1;
+  ExpectReplaysEqualEager(c);
+}
+
 TEST(CapturedStage, RefusesAnExpertThatIsNotHeld) {
   const Case c = TinyCase();
   const auto device = MakeTestDevice();

@@ -1,5 +1,7 @@
 #include "rig.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -28,6 +30,21 @@ arith::StepArithmetic ArithmeticOf(const Device& device) {
     return arith::StepArithmetic::kSm75;
   }
   return numerics == "v100" ? arith::StepArithmetic::kV100 : arith::StepArithmetic::kSm80Software;
+}
+
+ObservedStage Observe(const Problem& problem, const RunOptions& options, std::uint64_t schedule) {
+  const auto device = MakeTestDevice(problem.c.numerics, schedule);
+  KernelSet kernels(*device, {});
+  ObservedStage observed = RunPlan(*device, kernels, MakePlan(problem), problem.c.shape, options);
+  for (const std::string& violation : observed.violations) {
+    ADD_FAILURE() << violation;
+  }
+  for (const Finding& finding : observed.findings) {
+    ADD_FAILURE() << finding.checker << " in " << finding.kernel << " at " << finding.source << ": "
+                  << finding.message;
+  }
+  EXPECT_FALSE(observed.crashed);
+  return observed;
 }
 
 Rig::Rig(Device& device, const Plan& plan)

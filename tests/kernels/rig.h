@@ -12,6 +12,7 @@
 #include "kernels/plan.h"
 #include "kernels/plan_memory.h"
 #include "kernels/plan_parts.h"
+#include "kernels/stage_runner.h"
 #include "reference/arith/fused_dot_add.h"
 
 namespace voltcheck::kernels::testing {
@@ -23,6 +24,11 @@ std::unique_ptr<Device> MakeTestDevice(Numerics numerics = Numerics::kV100,
 
 /// The arithmetic of m8n8k4 on that device.
 arith::StepArithmetic ArithmeticOf(const Device& device);
+
+/// Runs a problem's whole stage on a device of its own; every finding, broken promise or crash
+/// fails the test.
+ObservedStage Observe(const Problem& problem, const RunOptions& options = {},
+                      std::uint64_t schedule = 0);
 
 /// Runs the launches of a plan once and keeps the buffers for inspection. Outputs and workspaces
 /// hold NaN before, on a GPU; on the simulator they are never-written.

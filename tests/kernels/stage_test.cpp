@@ -1,5 +1,5 @@
 // The whole stage on a device, every step against the host model on the device's own input of that
-// step, and the agreements between routes.
+// step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,23 +18,8 @@ using testing::GemmRow;
 using testing::Halves;
 using testing::MakeProblem;
 using testing::MakeTestDevice;
+using testing::Observe;
 using testing::SmallCase;
-
-ObservedStage Observe(const Problem& problem, const RunOptions& options = {},
-                      std::uint64_t schedule = 0) {
-  const auto device = MakeTestDevice(problem.c.numerics, schedule);
-  KernelSet kernels(*device, {});
-  ObservedStage observed = RunPlan(*device, kernels, MakePlan(problem), problem.c.shape, options);
-  for (const std::string& violation : observed.violations) {
-    ADD_FAILURE() << violation;
-  }
-  for (const Finding& finding : observed.findings) {
-    ADD_FAILURE() << finding.checker << " in " << finding.kernel << " at " << finding.source << ": "
-                  << finding.message;
-  }
-  EXPECT_FALSE(observed.crashed);
-  return observed;
-}
 
 bool IsComputed(const Case& c, std::int32_t id) {
   return id >= 0 && id < c.shape.experts && id >= c.shape.experts * c.ep_rank / c.ep_ranks &&
@@ -268,85 +253,6 @@ TEST(Stage, PoisonRepeatsAndSchedulesChangeNothing) {
     EXPECT_EQ(other.w2, base.w2);
     EXPECT_EQ(other.output, base.output);
   }
-}
-
-TEST(Agreement, AllPathsGiveTheSameBits) {
-  Case c = TinyCase();
-  c.shape.hidden = 128;
-  c.w13.splits = 2;
-  const ObservedStage base = Observe(MakeProblem(c));
-  for (const Path path : {Path::kSegment, Path::kDense, Path::kIndexed}) {
-    c.path = path;
-    const ObservedStage other = Observe(MakeProblem(c));
-    EXPECT_EQ(other.w13, base.w13);
-    EXPECT_EQ(other.silu, base.silu);
-    EXPECT_EQ(other.w2, base.w2);
-    EXPECT_EQ(other.output, base.output);
-  }
-}
-
-TEST(Agreement, ColumnLayoutsAndMetadataFormsAndOrdersGiveTheSameOutput) {
-  Case c = TinyCase();
-  const ObservedStage base = Observe(MakeProblem(c));
-  c.columns = Columns::kHalves;
-  EXPECT_EQ(Observe(MakeProblem(c)).output, base.output);
-  c.metadata = Metadata::k3Byte;
-  EXPECT_EQ(Observe(MakeProblem(c)).output, base.output);
-}
-
-TEST(Agreement, OutputOfATokenDoesNotDependOnTheOthers) {
-  Case c = TinyCase();
-  Problem problem = MakeProblem(c);
-  const ObservedStage base = Observe(problem);
-  // The tokens in reverse order.
-  const auto hidden = static_cast<std::ptrdiff_t>(c.shape.hidden);
-  const auto top_k = static_cast<std::ptrdiff_t>(c.shape.top_k);
-  const auto reverse = [&](auto& values, std::ptrdiff_t width) {
-    auto copy = values;
-    for (std::ptrdiff_t t = 0; t < c.shape.tokens; ++t) {
-      std::copy_n(copy.begin() + t * width, width,
-                  values.begin() + (c.shape.tokens - 1 - t) * width);
-    }
-  };
-  reverse(problem.hidden, hidden);
-  reverse(problem.topk_ids, top_k);
-  reverse(problem.topk_weights, top_k);
-  Halves reversed = Observe(problem).output;
-  reverse(reversed, hidden);
-  EXPECT_EQ(reversed, base.output);
-}
-
-TEST(Agreement, AnEffectiveGroupIsTheNativeOneWithScalesRepeated) {
-  Case native = TinyCase();
-  native.shape = {128, 64, 4, 2, 64, 3};
-  native.w13.tile = native.w2.tile = {16, 128, 32};
-  const Problem problem = MakeProblem(native);
-  const ObservedStage base = Observe(problem);
-  Problem halved = problem;
-  halved.c.shape.group = 32;
-  const auto repeat = [](AwqMatrix& m) {
-    AwqMatrix fine = m;
-    fine.group = 32;
-    fine.scales.clear();
-    fine.qzeros.clear();
-    for (int row = 0; row < m.k / 32; ++row) {
-      const int source = row / 2;
-      fine.scales.insert(fine.scales.end(), m.scales.begin() + source * m.n,
-                         m.scales.begin() + (source + 1) * m.n);
-      fine.qzeros.insert(fine.qzeros.end(), m.qzeros.begin() + source * (m.n / 8),
-                         m.qzeros.begin() + (source + 1) * (m.n / 8));
-    }
-    m = fine;
-  };
-  for (auto& expert : halved.experts) {
-    auto fine = std::make_shared<ExpertWeights>(*expert);
-    repeat(fine->w13);
-    repeat(fine->w2);
-    expert = fine;
-  }
-  const ObservedStage other = Observe(halved);
-  EXPECT_EQ(other.w13, base.w13);
-  EXPECT_EQ(other.output, base.output);
 }
 
 }  // namespace
