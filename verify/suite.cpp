@@ -5,12 +5,14 @@
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/error.h"
 #include "fixtures/fixture_file.h"
+#include "verify/filter.h"
 
 namespace voltcheck::verify {
 namespace {
 
 constexpr std::string_view kAnyFixture = "fixture=*";
 constexpr std::string_view kInclude = "include ";
+constexpr std::string_view kCondition = " if ";
 constexpr int kMostIncludes = 8;
 
 std::vector<std::string> SplitAxes(std::string_view line) {
@@ -108,6 +110,12 @@ class Reader {
         Read("suite " + std::string(suite.name), suite.text, depth + 1);
         return;
       }
+      filter_.clear();
+      if (const std::size_t at = line.find(kCondition); at != std::string_view::npos) {
+        filter_ = line.substr(at + kCondition.size());
+        CheckFilter(filter_);
+        line = line.substr(0, at);
+      }
       if (line.find(kAnyFixture) == std::string_view::npos) {
         Append(std::string(line));
         return;
@@ -128,6 +136,9 @@ class Reader {
 
   void Append(const std::string& grid) {
     for (Case& c : ParseGrid(grid)) {
+      if (!filter_.empty() && !FitsFilter(c, filter_)) {
+        continue;
+      }
       c.seed += seed_;
       if (seen_.insert(ToDescriptor(c)).second) {
         cases_.push_back(std::move(c));
@@ -138,6 +149,7 @@ class Reader {
   std::uint64_t seed_;
   const std::string& fixtures_folder_;
   ProblemSource& source_;
+  std::string filter_;  ///< of the line that is read; empty: all of its cases
   std::set<std::string> seen_;
   std::vector<Case> cases_;
 };

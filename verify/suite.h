@@ -12,7 +12,8 @@
 namespace voltcheck::verify {
 
 /// A suite: a data file in verify/suites/, embedded by the build. Each line is a grid (ParseGrid);
-/// `#` starts a comment. `include NAME` stands for the lines of another built-in suite. A line with
+/// `#` starts a comment. `GRID if FILTER` keeps the cases of the grid that fit (verify/filter.h).
+/// `include NAME` stands for the lines of another built-in suite. A line with
 /// `fixture=*` is repeated for every fixture of the folder with the fixture's own shape; token
 /// counts that a fixture does not hold are left out there.
 struct SuiteText {

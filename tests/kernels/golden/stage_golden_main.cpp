@@ -5,7 +5,8 @@
 //
 // DEVICE is simulator or cuda. The cases run in numerics sm80-software, the arithmetic that a GPU
 // newer than SM75 has for m8n8k4. Status 0: recorded, or every bit equal. Status 1: some case
-// differs or is not in the record.
+// differs, or more than a tenth of the cases are not in the record: a suite may grow on machines
+// without a GPU, but not out of the record's reach.
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
@@ -119,12 +120,13 @@ int Compare(const std::vector<Case>& cases, const std::vector<StageHashes>& hash
   std::ifstream in(file);
   const StageGolden golden = Read(file, in);
   std::size_t bad = 0;
+  std::size_t unknown = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string descriptor = ToDescriptor(cases[i]);
     const auto found = golden.cases.find(CaseKey(descriptor));
     if (found == golden.cases.end()) {
       std::printf("not recorded: %s\n", descriptor.c_str());
-      ++bad;
+      ++unknown;
       continue;
     }
     bool differs = false;
@@ -136,9 +138,10 @@ int Compare(const std::vector<Case>& cases, const std::vector<StageHashes>& hash
     }
     bad += differs ? 1 : 0;
   }
-  std::printf("%zu cases, %zu differ from %s (driver %s)\n", cases.size(), bad,
-              golden.origin.at("device").c_str(), golden.origin.at("driver").c_str());
-  return bad == 0 && !cases.empty() ? 0 : 1;
+  std::printf("%zu cases, %zu of them recorded, %zu differ from %s (driver %s)\n", cases.size(),
+              cases.size() - unknown, bad, golden.origin.at("device").c_str(),
+              golden.origin.at("driver").c_str());
+  return bad == 0 && !cases.empty() && 10 * unknown <= cases.size() ? 0 : 1;
 }
 
 int Main(const std::vector<std::string>& words) {
