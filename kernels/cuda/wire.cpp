@@ -55,4 +55,9 @@ bool ReceiveMessage(int socket, std::vector<std::byte>& bytes) {
   return ReceiveAll(socket, bytes.data(), bytes.size());
 }
 
+void WireWriter::Append(const void* from, std::size_t bytes) {
+  const auto* begin = static_cast<const std::byte*>(from);
+  bytes_.insert(bytes_.end(), begin, begin + bytes);
+}
+
 }  // namespace voltcheck::cuda

@@ -41,17 +41,18 @@ class WireWriter {
   template <typename T>
   void Put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof(T));
+    Append(&value, sizeof(T));
   }
   void PutBlock(std::span<const std::byte> block) {
     Put<std::uint64_t>(block.size());
-    bytes_.insert(bytes_.end(), block.begin(), block.end());
+    Append(block.data(), block.size());
   }
   void PutText(std::string_view text) { PutBlock(std::as_bytes(std::span(text))); }
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
+  // Not in the header: inlined there, GCC 12 warns of overflows that cannot happen.
+  void Append(const void* from, std::size_t bytes);
   std::vector<std::byte> bytes_;
 };
 
