@@ -3,6 +3,7 @@
 // not as a green test.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -17,6 +18,8 @@ constexpr const char* kSuite =
     "h=128;i=64;e=8;k=2;g=32;t=9;w13=8x128x64/1;w2=8x128x64/1\n"
     "h=128;i=64;e=4;k=2;g=32;t=128;data=onehot;w13=8x128x64/1;w2=8x128x64/1\n";
 constexpr int kCases = 6;
+constexpr const char* kSplitSuite =
+    "h=128;i=64;e=4;k=2;g=32;t=5;data=integer;w13=8x128x64/2;w2=8x128x64/1\n";
 
 class FaultTest : public CommandTest {
  protected:
@@ -61,8 +64,8 @@ class FaultTest : public CommandTest {
   }
 
   // Runs the gate over the built kernels with one module replaced.
-  nlohmann::json GateWith(const std::string& ptx, int* status) const {
-    WriteText(Path("suite.txt"), kSuite);
+  nlohmann::json GateWith(const std::string& ptx, int* status, const char* suite = kSuite) const {
+    WriteText(Path("suite.txt"), suite);
     WriteText(Path("changed.ptx"), ptx);
     const Outcome gate =
         Run({"gate", "--suite", "./suite.txt", "--kernels", "changed.ptx", "--json"});
@@ -71,10 +74,10 @@ class FaultTest : public CommandTest {
     return nlohmann::json::parse(gate.out, nullptr, false);
   }
 
-  void ExpectFailed(const std::string& ptx, const std::string& verdict,
-                    const std::string& reason) const {
+  void ExpectFailed(const std::string& ptx, const std::string& verdict, const std::string& reason,
+                    const char* suite = kSuite) const {
     int status = 0;
-    const nlohmann::json json = GateWith(ptx, &status);
+    const nlohmann::json json = GateWith(ptx, &status, suite);
     ASSERT_EQ(status, 1);
     EXPECT_GT(json["summary"][verdict], 0) << json["summary"];
     bool said = false;
@@ -143,6 +146,40 @@ TEST_F(FaultTest, OneBarrier) {
   ExpectFailed(Edited("grouped_gemm_8x128x64_g32_4b", R"(bar\.sync\s+0;)", ""), "checker", "race");
   ExpectFailed(Edited("moe_segments", R"(bar\.sync\s+0;)", ""), "checker", "race");
   ExpectFailed(Edited("moe_permute", R"(bar\.sync\s+0;)", ""), "checker", "race");
+}
+
+// Split-K hands a tile from CTA to CTA. Each part of the hand-over is needed, though the
+// simulator's sums stay right without it.
+TEST_F(FaultTest, EveryPartOfTheSplitKHandOver) {
+  const std::string entry = "grouped_gemm_8x128x64_g32_4b";
+  const std::string ptx = BuiltPtx(entry);
+  const std::size_t begin = ptx.find(".entry " + entry + "(");
+  const std::size_t acquire = ptx.find("ld.acquire.gpu", begin);
+  const std::size_t release = ptx.find("st.release.gpu", begin);
+  ASSERT_NE(acquire, std::string::npos);
+  ASSERT_NE(release, std::string::npos);
+  const std::size_t awaited = ptx.find("bar.sync", acquire);
+  const std::size_t passed = ptx.rfind("bar.sync", release);
+  ASSERT_LT(acquire, awaited);
+  ASSERT_LT(awaited, passed);
+  ASSERT_LT(passed, release);
+  struct Edit {
+    std::size_t at;
+    const char* from;
+    const char* to;
+  };
+  for (const Edit& edit :
+       {Edit{awaited, "bar.sync", "// "}, Edit{passed, "bar.sync", "// "},
+        Edit{acquire, "ld.acquire", "ld.relaxed"}, Edit{release, "st.release", "st.relaxed"}}) {
+    SCOPED_TRACE(edit.from);
+    std::string edited = ptx;
+    ASSERT_EQ(edited.compare(edit.at, std::strlen(edit.from), edit.from), 0);
+    edited.replace(edit.at, std::strlen(edit.from), edit.to);
+    ExpectFailed(edited, "checker", "race", kSplitSuite);
+  }
+  int status = -1;
+  EXPECT_EQ(GateWith(ptx, &status, kSplitSuite)["summary"]["failed"], 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(FaultTest, AFailurePrintsTheLineThatRepeatsIt) {

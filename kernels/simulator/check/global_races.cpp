@@ -33,12 +33,24 @@ bool GlobalRaces::Races(const Access& access, const Stamp& earlier) {
          !order_.IsBefore(earlier.thread, earlier.tick, access.thread);
 }
 
+bool GlobalRaces::IsObserved(const Access& access, const Stamp& write, const Cell& cell) {
+  const auto observed = [&](const Stamp& read) {
+    const bool reach =
+        BlockOf(read.thread) == BlockOf(write.thread) || (!read.block_scope && !write.block_scope);
+    return read.observes && reach && read.number > write.number &&
+           read.sequence == write.sequence &&
+           order_.IsBefore(read.thread, read.tick, access.thread);
+  };
+  return std::any_of(cell.strong.begin(), cell.strong.end(), observed) ||
+         std::any_of(cell.reads.begin(), cell.reads.end(), observed);
+}
+
 std::optional<GlobalRaces::Race> GlobalRaces::Against(const Access& access, const Cell& cell) {
   if (cell.plain.tick != 0 && Races(access, cell.plain)) {
     return Race{cell.plain.thread, cell.plain.pc, true};
   }
   for (const Stamp& write : cell.strong) {
-    if (Races(access, write)) {
+    if (Races(access, write) && !IsObserved(access, write, cell)) {
       return Race{write.thread, write.pc, true};
     }
   }
@@ -54,8 +66,14 @@ std::optional<GlobalRaces::Race> GlobalRaces::Against(const Access& access, cons
 
 std::optional<GlobalRaces::Race> GlobalRaces::Touch(const Access& access, Cell& cell) {
   std::optional<Race> race = Against(access, cell);
-  const Stamp stamp{access.thread, order_.Now(access.thread), access.pc, access.order.strong,
-                    access.order.block_scope};
+  Stamp stamp{access.thread, order_.Now(access.thread), access.pc, access.order.strong,
+              access.order.block_scope};
+  if (access.order.strong) {
+    cell.sequences += access.read ? 0 : 1;
+    stamp.observes = access.read;
+    stamp.number = ++cell.numbers;
+    stamp.sequence = cell.sequences;
+  }
   if (!access.write) {
     Note(cell.reads, stamp);
     return race;

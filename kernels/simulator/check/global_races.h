@@ -55,11 +55,16 @@ class GlobalRaces {
     std::uint32_t pc = 0;
     bool strong = false;
     bool block_scope = false;
+    bool observes = false;       ///< a strong read, or an atomic
+    std::uint32_t number = 0;    ///< strong accesses of the cell before it
+    std::uint32_t sequence = 0;  ///< strong stores before it: from one to the next, atomics go on
   };
   struct Cell {
     Stamp plain;                ///< last weak write
     std::vector<Stamp> strong;  ///< strong writes since, the last of each thread, by thread
     std::vector<Stamp> reads;   ///< the same for reads
+    std::uint32_t numbers = 0;
+    std::uint32_t sequences = 0;
     Writer last;
     bool written = false;
     std::unique_ptr<Message> message;
@@ -68,6 +73,9 @@ class GlobalRaces {
   Cell& At(std::uintptr_t host);
   static void Note(std::vector<Stamp>& stamps, const Stamp& stamp);
   bool Races(const Access& access, const Stamp& earlier);
+  /// Whether a strong read or atomic that lies before `access` has seen this strong write, by
+  /// itself or through atomics: observation puts the one write before what follows the read.
+  bool IsObserved(const Access& access, const Stamp& write, const Cell& cell);
   std::optional<Race> Against(const Access& access, const Cell& cell);
   std::optional<Race> Touch(const Access& access, Cell& cell);
 
