@@ -219,7 +219,7 @@ TEST(Gemm, FusedSiluIsSiluOfTheRoundedSums) {
 }
 
 TEST(Gemm, HasNoBankConflicts) {
-  for (const int group : {32, 128}) {
+  for (const int group : {32, 64, 128}) {
     for (const Tile& tile : TilesForGroup(group)) {
       GemmCase c;
       c.tactic = {tile, 1};
