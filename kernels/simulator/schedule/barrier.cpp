@@ -150,7 +150,8 @@ void Block::Release(std::uint32_t id) {
       group.state = LaneGroup::State::kReady;
       ++group.pc;
     }
-    whole &= lanes == warp.alive();
+    // bar.arrive lets a thread exit before those who wait go on: only with all it is whole.
+    whole &= lanes == (barrier.expected == 0 ? warp.alive() : warp.first_lanes());
     if (lanes != 0) {
       waiting.push_back(warp.index());
     }
