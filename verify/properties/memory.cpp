@@ -39,7 +39,7 @@ void ExpectRowsUntouched(const kernels::PlanMemory& memory, const kernels::Plan&
   const std::vector<std::byte> bytes = memory.Download(buffer);
   const std::size_t row_bytes = spec->bytes / static_cast<std::size_t>(slots);
   for (std::size_t at = static_cast<std::size_t>(first) * row_bytes; at < bytes.size(); ++at) {
-    const auto want = static_cast<std::byte>(kernels::kNanPattern >> (8 * (at % 4)));
+    const auto want = static_cast<std::byte>(kernels::kOnesPattern >> (8 * (at % 4)));
     if (bytes[at] != want) {
       throw Breach{std::string(buffer) + " row " + std::to_string(at / row_bytes) + ", byte " +
                        std::to_string(at % row_bytes) + " was written, but only " +
@@ -81,7 +81,8 @@ void UntouchedMemory(const Problem& problem, Bench& bench) {
   kernels::PlanMemory memory(*station.device, plan,
                              kTileRows * widest * static_cast<int>(sizeof(float)));
   memory.Upload();
-  memory.Poison(kernels::kNanPattern);
+  // Not the NaN that arithmetic gives: a row computed from NaN would look untouched.
+  memory.Poison(kernels::kOnesPattern);
   RunLaunches(bench, station, plan, memory, [](PlanStage) { return true; });
   ExpectNoBrokenPromise(memory);
   kernels::ObservedStage observed;

@@ -34,7 +34,7 @@ void WriteProperties(hid_t file, const std::vector<verify::PropertyRecord>& reco
   number("seed", "seed of the draws", &PropertyRecord::seed);
   number("draw", "number of the draw", &PropertyRecord::draw);
   table.AddNumber<std::uint32_t>(id, {"regression", "1", "1: from the file of counterexamples"},
-                                [](const Row& row) { return row.record->regression ? 1 : 0; });
+                                 [](const Row& row) { return row.record->regression ? 1 : 0; });
   table.AddText(id, {"verdict", "", "passed, failed or skipped"},
                 [](const Row& row) { return std::string(verify::ToString(row.record->verdict)); });
   text("reason", "why it is broken or was skipped", &PropertyRecord::reason);

@@ -273,7 +273,7 @@ SearchResult RunProperties(const SearchOptions& options, const std::function<boo
       oneapi::tbb::simple_partitioner());
 
   SearchResult result;
-  result.classes_due = options.chosen.empty() && options.draws >= 2;
+  result.classes_due = options.chosen.empty() && options.draws >= 4;
   for (const auto& worker : workers) {
     result.records.insert(result.records.end(), worker->regressions.begin(),
                           worker->regressions.end());

@@ -36,7 +36,7 @@ struct SearchResult {
   std::vector<verify::PropertyRecord> records;  ///< regressions first, then by property and draw
   HazardCounts hazards;                         ///< over the cases drawn
   std::uint64_t held = 0, broken = 0, skipped = 0;
-  /// Whether every hazard class must have been met: all properties, two draws each or more.
+  /// Whether every hazard class must have been met: all properties, four draws each or more.
   bool classes_due = false;
   bool complete = true;  ///< false: stopped from outside
 
