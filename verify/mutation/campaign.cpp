@@ -21,8 +21,6 @@ namespace {
 
 using verify::Verdict;
 
-constexpr std::size_t kExamples = 10;
-
 // Runs body(i) for i < count on `jobs` threads. The first exception by index is thrown on.
 template <typename Body>
 void ForEach(std::size_t count, int jobs, Body body) {
@@ -177,6 +175,9 @@ class Runner {
       return;
     }
     const Trial& honest = bench_.Honest(killer);
+    if (!honest.passed()) {
+      return;
+    }
     for (std::size_t i = 0; i < kPolicies; ++i) {
       const bool says_so = trial.record.verdict == Verdict::kCrashed || honest.accepted[i];
       result.rejected[i] = result.rejected[i] || (says_so && !trial.accepted[i]);
@@ -276,23 +277,17 @@ HonestFigures RunHonestCases(const std::vector<kernels::ModuleImage>& overrides,
                              std::uint64_t count, std::uint64_t seed, int jobs,
                              const std::function<bool()>& stop) {
   const Bench bench(overrides);
-  HonestFigures figures;
-  std::mutex mutex;
-  std::map<std::uint64_t, std::string> alarms;
+  std::vector<std::optional<Trial>> trials(count);
   ForEach(count, jobs, [&](std::size_t i) {
-    if (stop && stop()) {
-      return;
-    }
-    const Trial trial = bench.RunHonest(HonestCase(i, seed));
-    const std::lock_guard lock(mutex);
-    figures.Add(trial);
-    if (!trial.passed()) {
-      alarms[i] = trial.record.reproduction + "  # " + trial.record.reason;
+    if (!stop || !stop()) {
+      trials[i] = bench.RunHonest(HonestCase(i, seed));
+      trials[i]->record.failures.clear();
     }
   });
-  for (const auto& [index, line] : alarms) {
-    if (figures.examples.size() < kExamples) {
-      figures.examples.push_back(line);
+  HonestFigures figures;
+  for (const std::optional<Trial>& trial : trials) {
+    if (trial) {
+      figures.Add(*trial);
     }
   }
   return figures;

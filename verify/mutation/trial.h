@@ -29,7 +29,7 @@ struct Trial {
 
 /// Honest cases and those that each policy rejects.
 struct HonestFigures {
-  std::uint64_t cases = 0;   ///< with a final output
+  std::uint64_t cases = 0;
   std::uint64_t alarms = 0;  ///< of Voltcheck
   std::array<std::uint64_t, kPolicies> policy_alarms{};
   std::vector<std::string> examples;  ///< reproduction lines of Voltcheck's alarms, at most ten
@@ -43,8 +43,8 @@ class Bench {
   /// `overrides`: kernels of the user's own, which stand for the built-in ones.
   explicit Bench(std::vector<kernels::ModuleImage> overrides) : overrides_(std::move(overrides)) {}
 
-  /// The kernels as they are; remembered. Throws Error (status 1) when the case does not pass: a
-  /// fault in kernels that are wrong already says nothing.
+  /// The kernels as they are; remembered. A case that does not pass here says nothing about a
+  /// fault.
   const Trial& Honest(const Killer& killer);
   /// The kernels as they are, whatever comes out; not remembered.
   Trial RunHonest(const Killer& killer) const;
