@@ -8,6 +8,17 @@
 #include "verify/random_cases.h"
 
 namespace voltcheck::tools {
+namespace {
+
+constexpr std::uint64_t kMostDraws = 100000;
+
+// How many cases each property is asked about by default: none beside a suite of the user's own.
+std::uint64_t DrawsOf(const std::string& suite) {
+  return suite == "full" ? 20 : suite == "ci" ? 4 : suite == "smoke" ? 1 : 0;
+}
+
+}  // namespace
+
 ExitStatus Gate(const Words& words) {
   Arguments arguments(
       "gate [--suite smoke|ci|full|FILE] [options]",
@@ -20,6 +31,12 @@ ExitStatus Gate(const Words& words) {
   arguments.Value("seed", "0", "added to the seed of every case");
   arguments.Value("tactics", "default", std::string(kTacticChoiceHelp).c_str());
   arguments.Value("out", "", "run file (default: gate-SUITE.h5 in this folder)");
+  arguments.Value("draws", "",
+                  "cases drawn for each property (default: by suite); 0 asks no property");
+  arguments.Value(
+      "regressions", "",
+      "file of counterexamples: properties are asked about them first, and new ones are "
+      "added");
   AddSessionOptions(arguments);
   if (!arguments.Parse(words)) {
     return ExitStatus::kPassed;
@@ -29,12 +46,17 @@ ExitStatus Gate(const Words& words) {
       IsSuiteFile(suite) ? std::filesystem::path(suite).stem().string() : suite;
   const std::uint64_t seed = arguments.Number("seed");
   const std::string tactics = arguments.Text("tactics");
-  SessionOptions options = ReadSessionOptions(
-      arguments, "gate --suite " + name + " --seed " + std::to_string(seed) +
-                     (tactics == "default" ? "" : " --tactics " + tactics));
+  SessionOptions options =
+      ReadSessionOptions(arguments, "gate --suite " + name + " --seed " + std::to_string(seed) +
+                                        (tactics == "default" ? "" : " --tactics " + tactics));
   options.seed = seed;
   options.title = "suite " + name;
   options.schema = "voltcheck.gate/1";
+  options.properties = {
+      static_cast<int>(arguments.Has("draws") ? arguments.Number("draws", kMostDraws)
+                                              : DrawsOf(suite)),
+      seed, options.jobs, arguments.Text("regressions")};
+  options.arguments += " --draws " + std::to_string(options.properties.draws);
 
   verify::ProblemSource source(options.fixtures);
   std::vector<Case> cases =

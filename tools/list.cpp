@@ -14,6 +14,7 @@
 #include "tools/arguments.h"
 #include "tools/session.h"
 #include "verify/coverage.h"
+#include "verify/properties/property.h"
 #include "verify/record.h"
 #include "verify/suite.h"
 
@@ -142,6 +143,14 @@ void ListVerdicts(const Arguments& /*arguments*/) {
   }
 }
 
+void ListProperties(const Arguments& /*arguments*/) {
+  for (const properties::Property& property : properties::Properties()) {
+    std::printf("%-19s%s%s\n", std::string(property.name).c_str(),
+                std::string(property.statement).c_str(),
+                property.simulator_only ? " (simulator)" : "");
+  }
+}
+
 void ListShippedFixtures(const Arguments& /*arguments*/) {
   const std::string folder = DefaultFixturesFolder();
   for (const std::string& path : fixtures::ListFixtures(folder)) {
@@ -153,15 +162,16 @@ struct Topic {
   const char* name;
   void (*print)(const Arguments& arguments);
 };
-constexpr std::array<Topic, 9> kTopics{{{"suites", ListSuites},
-                                        {"cases", ListCases},
-                                        {"coverage", ListCoverage},
-                                        {"tactics", ListTactics},
-                                        {"kernels", ListKernels},
-                                        {"devices", ListDevices},
-                                        {"numerics", ListNumerics},
-                                        {"verdicts", ListVerdicts},
-                                        {"fixtures", ListShippedFixtures}}};
+constexpr std::array<Topic, 10> kTopics{{{"suites", ListSuites},
+                                         {"cases", ListCases},
+                                         {"coverage", ListCoverage},
+                                         {"tactics", ListTactics},
+                                         {"kernels", ListKernels},
+                                         {"devices", ListDevices},
+                                         {"numerics", ListNumerics},
+                                         {"verdicts", ListVerdicts},
+                                         {"properties", ListProperties},
+                                         {"fixtures", ListShippedFixtures}}};
 
 }  // namespace
 

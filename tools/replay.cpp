@@ -1,9 +1,11 @@
 // `voltcheck replay`: one case by its descriptor, or fixture files.
+#include <cstdio>
 #include <filesystem>
 
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/tactic_choice.h"
 #include "tools/arguments.h"
+#include "tools/property_report.h"
 #include "tools/session.h"
 
 namespace voltcheck::tools {
@@ -15,12 +17,37 @@ std::vector<Case> CasesOfFixture(const std::string& path, verify::ProblemSource&
                    "t=" + std::to_string(fixture.problem.c.shape.tokens));
 }
 
+// One property about one case; what `gate` prints of it.
+ExitStatus ReplayProperty(const std::string& name, const std::string& descriptor,
+                          verify::ProblemSource& source, const SessionOptions& options) {
+  const properties::Property& property = properties::FindProperty(name);
+  const Case c = ParseDescriptor(descriptor);
+  source.Preload({c});
+  const std::unique_ptr<kernels::Device> device = verify::MakeDevice(options.device, c.numerics);
+  verify::CheckOverrides(*device, options.device.overrides);
+  properties::Bench bench(options.device);
+  const verify::PropertyRecord record =
+      properties::AskOnce(property, source.Make(c), bench,
+                          properties::MakeSearchOptions(options.device).reproduction_suffix);
+  properties::SearchResult result;
+  result.records = {record};
+  if (options.json) {
+    std::printf("%s\n", ToJson(result)["checks"][0].dump(1).c_str());
+  } else if (!options.quiet || record.verdict != verify::Verdict::kPassed) {
+    std::printf("%s: %s\n%s%s%s", std::string(verify::ToString(record.verdict)).c_str(),
+                record.property.c_str(), record.reason.empty() ? "" : "  ", record.reason.c_str(),
+                record.reason.empty() ? "" : "\n");
+  }
+  return record.verdict == verify::Verdict::kPassed ? ExitStatus::kPassed : ExitStatus::kFailed;
+}
+
 }  // namespace
 
 ExitStatus Replay(const Words& words) {
   Arguments arguments("replay --case DESCRIPTOR | FIXTURE... [options]",
                       "Runs one case exactly as the gate does, or all tokens of fixture files.");
   arguments.Value("case", "", "descriptor, as a failure prints it");
+  arguments.Value("property", "", "ask this property about the case; 'list properties' names them");
   arguments.Positional("fixture", -1);
   arguments.Value("tactics", "default", std::string(kTacticChoiceHelp).c_str());
   arguments.Value("out", "", "run file (default: none)");
@@ -39,6 +66,12 @@ ExitStatus Replay(const Words& words) {
   options.out = arguments.Text("out");
 
   verify::ProblemSource source(options.fixtures);
+  if (arguments.Has("property")) {
+    if (!arguments.Has("case")) {
+      throw BadInput("--property", "is asked about one case", "add --case DESCRIPTOR");
+    }
+    return ReplayProperty(arguments.Text("property"), arguments.Text("case"), source, options);
+  }
   std::vector<Case> cases;
   if (files.empty()) {
     cases = {ParseDescriptor(arguments.Text("case"))};

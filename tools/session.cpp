@@ -16,6 +16,7 @@
 #include "tools/terminal.h"
 #include "verify/build_info.h"
 #include "verify/kernel_usage.h"
+#include "verify/properties/property_table.h"
 #include "verify/run_file.h"
 #include "verify/sweep.h"
 
@@ -192,23 +193,38 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
   const verify::Summary summary =
       verify::RunCases(cases, source, sweep, sink, InterruptGuard::Requested);
   progress.Clear();
-  const bool complete = summary.cases == cases.size();
+  bool complete = summary.cases == cases.size();
+  std::optional<properties::SearchResult> asked;
+  if (complete && options.properties.draws > 0) {
+    asked = AskProperties(options.properties, options.device);
+    complete = asked->complete;
+  }
   if (writer) {
-    writer->Finish(complete);
+    writer->Finish(complete, [&](hid_t file) {
+      if (asked) {
+        properties::WriteProperties(file, asked->records);
+      }
+    });
   }
   const verify::UnusedKernels unused =
       complete ? verify::FindUnused(options.device.overrides, launched, options.allowed_unused)
                : verify::UnusedKernels();
-  const bool passed = summary.passed() && !unused.whole_file;
+  const bool passed = summary.passed() && !unused.whole_file && (!asked || Passed(*asked));
   if (json) {
     nlohmann::ordered_json totals = ToJson(summary);
     totals["passed_all"] = passed;
     totals["unused_kernels"] = unused.lines;
     totals["complete"] = complete;
+    if (asked) {
+      totals["properties"] = ToJson(*asked);
+    }
     json->Finish(std::move(totals));
   } else if (!options.quiet || !passed) {
     const bool colour = WantsColour(stdout);
     table.Print(stdout, colour, options.suffix);
+    if (asked) {
+      PrintProperties(stdout, *asked, colour, options.suffix);
+    }
     PrintUnused(unused);
     std::printf("\n%s: %s\n",
                 passed ? Paint("PASSED", Colour::kGreen, colour).c_str()

@@ -8,6 +8,7 @@
 #include "fixtures/case/case.h"
 #include "tools/arguments.h"
 #include "tools/command.h"
+#include "tools/property_report.h"
 #include "verify/device_options.h"
 #include "verify/judge_options.h"
 #include "verify/problem_source.h"
@@ -20,9 +21,10 @@ struct SessionOptions {
   std::string fixtures;  ///< folder
   int jobs = 0;
   verify::JudgeOptions judge;
+  PropertyOptions properties;               ///< asked after the cases
   std::vector<std::string> allowed_skips;   ///< filters of skips that pass
   std::vector<std::string> allowed_unused;  ///< entries of --kernels that need not run
-  std::string out;  ///< run file; empty: none
+  std::string out;                          ///< run file; empty: none
   bool json = false;
   bool quiet = false;
   std::string title;      ///< "suite smoke"

@@ -1,0 +1,117 @@
+#include "tools/property_report.h"
+
+#include <set>
+
+#include "tools/interrupt.h"
+#include "tools/terminal.h"
+
+namespace voltcheck::tools {
+namespace {
+
+using properties::SearchResult;
+using verify::PropertyRecord;
+using verify::Verdict;
+
+/// Properties that held nowhere.
+std::vector<std::string> NeverHeld(const SearchResult& result) {
+  std::set<std::string> held;
+  std::set<std::string> needs_simulator;
+  for (const PropertyRecord& record : result.records) {
+    if (record.verdict == Verdict::kPassed) {
+      held.insert(record.property);
+    } else if (record.verdict == Verdict::kSkipped &&
+               properties::FindProperty(record.property).simulator_only) {
+      needs_simulator.insert(record.property);
+    }
+  }
+  std::vector<std::string> never;
+  std::string last;
+  for (const PropertyRecord& record : result.records) {
+    if (record.property != last && !held.contains(record.property) &&
+        !needs_simulator.contains(record.property) && record.verdict != Verdict::kFailed) {
+      never.push_back(record.property);
+      last = record.property;
+    }
+  }
+  return never;
+}
+
+}  // namespace
+
+SearchResult AskProperties(const PropertyOptions& options, const verify::DeviceOptions& device) {
+  properties::SearchOptions search = properties::MakeSearchOptions(device);
+  search.draws = options.draws;
+  search.seed += options.seed;
+  if (options.jobs > 0 && search.jobs == 0) {
+    search.jobs = options.jobs;
+  }
+  if (!options.regressions.empty()) {
+    search.regressions = properties::ReadRegressions(options.regressions);
+  }
+  SearchResult result = properties::RunProperties(search, InterruptGuard::Requested);
+  if (!options.regressions.empty()) {
+    properties::AddRegressions(options.regressions, result.Counterexamples());
+  }
+  return result;
+}
+
+bool Passed(const SearchResult& result) {
+  return result.broken == 0 && result.held > 0 && NeverHeld(result).empty() &&
+         (!result.classes_due || result.hazards.Missed().empty());
+}
+
+void PrintProperties(std::FILE* out, const SearchResult& result, bool colour,
+                     const std::string& suffix) {
+  const std::size_t classes = properties::Hazards().size();
+  const std::vector<std::string> missed = result.hazards.Missed();
+  std::fprintf(out,
+               "\nproperties  %zu asked: %llu held, %llu broken, %llu skipped; hazards %zu/%zu\n",
+               result.records.size(), static_cast<unsigned long long>(result.held),
+               static_cast<unsigned long long>(result.broken),
+               static_cast<unsigned long long>(result.skipped), classes - missed.size(), classes);
+  for (const std::string& hazard : result.classes_due ? missed : std::vector<std::string>()) {
+    std::fprintf(out, "  untested  no case was drawn with %s\n", hazard.c_str());
+  }
+  for (const std::string& property : NeverHeld(result)) {
+    std::fprintf(out, "  untested  %s\n", property.c_str());
+  }
+  for (const PropertyRecord& record : result.records) {
+    if (record.verdict == Verdict::kFailed) {
+      std::fprintf(out, "  %s  %s: %s\n", Paint("broken", Colour::kRed, colour).c_str(),
+                   record.property.c_str(), record.reason.c_str());
+      std::fprintf(out, "  %s%s\n", record.reproduction.c_str(), suffix.c_str());
+      if (!record.drawn.empty()) {
+        std::fprintf(out, "  seed %llu, draw %llu, made smaller %llu times from '%s'\n",
+                     static_cast<unsigned long long>(record.seed),
+                     static_cast<unsigned long long>(record.draw),
+                     static_cast<unsigned long long>(record.shrinks), record.drawn.c_str());
+      }
+    }
+  }
+}
+
+nlohmann::ordered_json ToJson(const SearchResult& result) {
+  nlohmann::ordered_json json;
+  json["held"] = result.held;
+  json["broken"] = result.broken;
+  json["skipped"] = result.skipped;
+  for (std::size_t h = 0; h < properties::Hazards().size(); ++h) {
+    json["hazards"][std::string(properties::Hazards()[h].name)] = result.hazards[h];
+  }
+  json["checks"] = nlohmann::ordered_json::array();
+  for (const PropertyRecord& record : result.records) {
+    json["checks"].push_back({{"property", record.property},
+                              {"descriptor", record.descriptor},
+                              {"seed", record.seed},
+                              {"draw", record.draw},
+                              {"regression", record.regression},
+                              {"verdict", std::string(verify::ToString(record.verdict))},
+                              {"reason", record.reason},
+                              {"reproduction", record.reproduction},
+                              {"drawn", record.drawn},
+                              {"shrinks", record.shrinks}});
+  }
+  return json;
+}
+
+}  // namespace voltcheck::tools
