@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "verify/mutation/trial.h"
 
 namespace voltcheck::mutation {
@@ -62,11 +64,16 @@ TEST(Campaign, HangingMutantsAreCaught) {
   const MutantSet set = FindMutants({{}, "moe_segments", {"drop-predicate"}});
   bool hung = false;
   for (const Mutant& mutant : set.mutants) {
+    // A branch back that is always taken.
+    if (hung || !mutant.what.starts_with("bra: @%p21 ->")) {
+      continue;
+    }
     const KernelText& kernel = *set.kernels.at("moe_segments");
     const Trial trial =
         bench.Run(mutant, {kernel.file(), Apply(kernel.text(), mutant.edits), {}}, killers.front());
-    const auto& findings = trial.record.findings;
-    hung = hung || (!findings.empty() && findings.back().checker == "limit");
+    hung = std::any_of(trial.record.findings.begin(), trial.record.findings.end(),
+                       [](const kernels::Finding& f) { return f.checker == "limit"; });
+    EXPECT_FALSE(trial.passed());
   }
   EXPECT_TRUE(hung);
 }

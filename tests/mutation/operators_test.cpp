@@ -51,7 +51,7 @@ TEST(KernelText, FindsStatementsAndOperands) {
   EXPECT_EQ(kernel.OperandText(0, 1), "{%r2, %r3}");
   EXPECT_EQ(kernel.OperandText(1, 0), "%p1|%p2");
   EXPECT_EQ(kernel.OperandText(1, 2), "-3");
-  EXPECT_EQ(kernel.OperandText(1, 3), "!%p3");
+  EXPECT_EQ(kernel.OperandText(1, 3), "%p3");
 }
 
 TEST(KernelText, BlanksOtherEntriesAndKeepsLines) {

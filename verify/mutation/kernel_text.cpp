@@ -148,7 +148,7 @@ Edit KernelText::OperandSpan(std::size_t instruction, std::size_t operand) const
   const std::size_t limit =
       last ? text_.find(';', begin) : OffsetOf(i.operands[operand + 1].location);
   std::string_view operand_text = std::string_view(text_).substr(begin, limit - begin);
-  operand_text = TrimmedEnd(operand_text, last ? " \t\r\n" : ", \t\r\n");
+  operand_text = TrimmedEnd(operand_text, last ? " \t\r\n" : "!, \t\r\n");  // `!` of the next one
   return {begin, begin + operand_text.size(), {}};
 }
 

@@ -46,6 +46,7 @@ class KernelText {
   Edit Mnemonic(std::size_t instruction) const;
   /// `@%p1 ` or `@!%p1 `; empty without a guard.
   Edit Guard(std::size_t instruction) const;
+  /// Without the `!` of a negated predicate.
   Edit OperandSpan(std::size_t instruction, std::size_t operand) const;
   /// The part of an address operand `[base+offset]` that is the base.
   Edit AddressBase(std::size_t instruction, std::size_t operand) const;

@@ -74,21 +74,21 @@ void WrongOffsets(std::vector<PlanFault>& faults) {
 void StaleIds(std::vector<PlanFault>& faults) {
   constexpr std::string_view kOp = "stale-ids";
   faults.push_back({kOp, "the permutation sorts the batch before", [](Plan& plan) {
-                      bool any = false;
                       const auto plant = [&](PlanLaunch& launch) {
                         if (launch.kernel != "moe_permute") {
                           return false;
                         }
                         const int top_k = std::get<std::int32_t>(launch.arguments[9]);
                         std::vector<std::byte> ids = StaleRouting(plan, top_k);
-                        any = ids != plan.FindBuffer("topk_ids")->contents;
+                        if (ids == plan.FindBuffer("topk_ids")->contents) {
+                          return false;
+                        }
                         plan.buffers.push_back(
                             {"stale_ids", ids.size(), BufferSpec::Role::kIndex, std::move(ids)});
                         launch.arguments[5] = BufferArgument{"stale_ids", 0};
                         return true;
                       };
-                      ForLaunches(plan, PlanStage::kPermute, plant);
-                      return any;
+                      return ForLaunches(plan, PlanStage::kPermute, plant);
                     }});
   for (const PlanStage stage : kGemms) {
     faults.push_back({kOp, NameOf(stage) + " takes each segment's expert from its neighbour",
