@@ -30,10 +30,21 @@ __device__ static bool In(char c, const char* set) {
   return false;
 }
 
-// Walks the conversions of `format`; returns the bytes of all arguments. With `strings` counts the
-// bytes of %s texts there, and with `out` copies them.
+// Takes the next argument of `size` bytes behind `at`; returns its end.
+__device__ static unsigned Take(const unsigned char* arguments, unsigned at, unsigned size,
+                                unsigned char* out) {
+  at = (at + size - 1) / size * size;
+  for (unsigned i = 0; out != nullptr && i < size; ++i) {
+    out[at + i] = arguments[at + i];
+  }
+  return at + size;
+}
+
+// Walks the conversions of `format`; returns the bytes of all arguments. Counts the bytes of %s
+// texts in `strings`. With `out` it copies: the arguments there, each at its place (the padding
+// between them was never written), and the texts to `texts`.
 __device__ static unsigned Walk(const char* format, const unsigned char* arguments,
-                                unsigned* strings, unsigned char* out) {
+                                unsigned* strings, unsigned char* out, unsigned char* texts) {
   unsigned at = 0;
   for (const char* c = format; *c != 0; ++c) {
     if (*c != '%') {
@@ -43,7 +54,7 @@ __device__ static unsigned Walk(const char* format, const unsigned char* argumen
     bool wide = false;
     while (*c != 0 && In(*c, "-+ #0123456789.*hljztL")) {
       if (*c == '*') {
-        at = (at + 3) / 4 * 4 + 4;
+        at = Take(arguments, at, 4, out);
       }
       wide |= In(*c, "ljzt");
       ++c;
@@ -55,16 +66,16 @@ __device__ static unsigned Walk(const char* format, const unsigned char* argumen
       continue;
     }
     if (In(*c, "diouxXc") && !wide) {
-      at = (at + 3) / 4 * 4 + 4;
+      at = Take(arguments, at, 4, out);
       continue;
     }
-    at = (at + 7) / 8 * 8 + 8;
+    at = Take(arguments, at, 8, out);
     if (*c == 's') {
       const char* text = *reinterpret_cast<const char* const*>(arguments + at - 8);
       const unsigned bytes = text == nullptr ? 1 : Length(text);
       if (out != nullptr) {
         for (unsigned i = 0; i < bytes; ++i) {
-          out[*strings + i] = text == nullptr ? 0 : text[i];
+          texts[*strings + i] = text == nullptr ? 0 : text[i];
         }
       }
       *strings += bytes;
@@ -75,7 +86,7 @@ __device__ static unsigned Walk(const char* format, const unsigned char* argumen
 
 __device__ static int Emit(unsigned kind, const char* format, const unsigned char* arguments) {
   unsigned strings = 0;
-  const unsigned count = Walk(format, arguments, &strings, nullptr);
+  const unsigned count = Walk(format, arguments, &strings, nullptr, nullptr);
   const unsigned format_bytes = Length(format);
   const unsigned bytes = kHeader + count + format_bytes + strings;
   const unsigned long long begin = atomicAdd(&voltcheck_output_end, (bytes + 7ull) / 8 * 8);
@@ -86,17 +97,13 @@ __device__ static int Emit(unsigned kind, const char* format, const unsigned cha
   reinterpret_cast<unsigned*>(out)[0] = bytes;
   reinterpret_cast<unsigned*>(out)[1] = kind;
   reinterpret_cast<unsigned*>(out)[2] = count;
-  out += kHeader;
-  for (unsigned i = 0; i < count; ++i) {
-    out[i] = arguments[i];
-  }
-  out += count;
+  unsigned char* copied = out + kHeader;
+  unsigned char* text = copied + count;
   for (unsigned i = 0; i < format_bytes; ++i) {
-    out[i] = format[i];
+    text[i] = format[i];
   }
-  out += format_bytes;
   strings = 0;
-  Walk(format, arguments, &strings, out);
+  Walk(format, arguments, &strings, copied, text + format_bytes);
   return 0;
 }
 
