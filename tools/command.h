@@ -19,6 +19,7 @@ ExitStatus Replay(const Words& words);
 ExitStatus Inspect(const Words& words);
 ExitStatus List(const Words& words);
 ExitStatus Exec(const Words& words);
+ExitStatus RunProgram(const Words& words);
 ExitStatus Mutate(const Words& words);
 
 }  // namespace voltcheck::tools

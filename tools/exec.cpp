@@ -9,6 +9,7 @@
 
 #include "fixtures/atomic_file.h"
 #include "fixtures/case/descriptor.h"
+#include "kernels/runtime_shim/core/settings.h"
 #include "kernels/simulator/simulator.h"
 #include "tools/arguments.h"
 #include "tools/exec_argument.h"
@@ -51,43 +52,11 @@ kernels::Dim3 ParseDim(const Arguments& arguments, const char* name) {
   return {d[0], d[1], d[2]};
 }
 
-simulator::Checks ParseChecks(const std::string& text) {
-  using simulator::Checks;
-  if (text == "all") {
-    return Checks::All();
-  }
-  Checks checks;
-  checks.barriers = false;
-  if (text == "none") {
-    return checks;
-  }
-  for (const std::string& name : SplitCommas(text)) {
-    if (name == "uninitialised") {
-      checks.uninitialised = true;
-    } else if (name == "shared-races") {
-      checks.shared_races = true;
-    } else if (name == "global-races") {
-      checks.global_races = true;
-    } else if (name == "barriers") {
-      checks.barriers = true;
-    } else if (name == "leaked-locks") {
-      checks.leaked_locks = true;
-    } else if (name == "counters") {
-      checks.counters = true;
-    } else {
-      throw BadInput("--check " + name, "no such checker",
-                     "use all, none, or uninitialised, shared-races, global-races, barriers, "
-                     "leaked-locks, counters");
-    }
-  }
-  return checks;
-}
-
 simulator::Options ReadSimulatorOptions(const Arguments& arguments) {
   simulator::Options options;
   options.numerics = ParseNumerics(arguments.Text("numerics"));
   ReadSchedule(arguments, options);
-  options.checks = ParseChecks(arguments.Text("check"));
+  options.checks = shim::ParseChecks(arguments.Text("check"));
   return options;
 }
 

@@ -22,13 +22,14 @@ struct Command {
   ExitStatus (*run)(const Words& words);
 };
 
-constexpr std::array<Command, 7> kCommands{{
+constexpr std::array<Command, 8> kCommands{{
     {"gate", "run a suite of cases; the exit status says whether the kernels may merge", Gate},
     {"sweep", "run any grid or random sample of cases, judged as the gate judges", Sweep},
     {"replay", "run one case, or fixture files, on any device and tactics", Replay},
     {"inspect", "say what is in a fixture, run or safetensors file", Inspect},
     {"list", "list suites, tactics, kernels, devices and numerics modes", List},
     {"exec", "run any kernel of any PTX file on raw buffers", Exec},
+    {"run", "run an unmodified CUDA program on the simulator", RunProgram},
     {"mutate", "plant faults, and count how many the gate finds", Mutate},
 }};
 
