@@ -1,4 +1,8 @@
 // shfl, vote, match, activemask, mma.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "kernels/simulator/program/decoders.h"
 
 namespace voltcheck::simulator {
@@ -37,7 +41,10 @@ void DecodeShfl(FunctionLowering& lowering) {
 
 void DecodeVote(FunctionLowering& lowering) {
   lowering.ExpectOperands(3, 3);
-  const auto& modifiers = lowering.instruction().modifiers;
+  std::vector<std::string> modifiers = lowering.instruction().modifiers;
+  if (modifiers.size() == 3 && modifiers[1] == "sync") {
+    std::swap(modifiers[0], modifiers[1]);  // vote.ballot.sync, which ptxas takes, too
+  }
   if (modifiers.size() != 3 || modifiers[0] != "sync") {
     lowering.FailUnknown();
   }
