@@ -90,6 +90,14 @@ TEST_F(RunTest, SemaphoresBetweenBlocksInAnotherOrder) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
+// Code that nobody here wrote: Thrust and CUB, held against the host's own results.
+TEST_F(RunTest, ThrustAndCubComputeWhatTheHostComputes) {
+  const Outcome outcome = Run("", "library");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "sort equal\nscan equal\nreduce 2903652117\ncub sum 150218, want 150218\n");
+}
+
 TEST_F(RunTest, CompressedAndPlainFatBinariesWithAndWithoutSassRunTheSame) {
   const std::string golden = Golden("errors");
   EXPECT_EQ(Run("", "with_sass").out, golden);
