@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Refusal{"q=1",
                 "descriptor: unknown key 'q'; the keys are h, i, e, k, g, t, routing, layout, "
-                "path, meta, cols, w13, w2, data, numerics, seed, stage, ep, fixture"},
+                "path, meta, cols, w13, w2, data, numerics, seed, stage, head, ep, fixture"},
         Refusal{"h", "descriptor: item 'h' has no '='; write key=value,key=value"},
         Refusal{"h=64,,i=32", "descriptor: item '' has no '='; write key=value,key=value"},
         Refusal{"h=64,", "descriptor: ends with a comma; remove it or write the missing key=value"},
@@ -218,7 +218,7 @@ TEST(Descriptor, KeysAreDistinctAndDescribed) {
     EXPECT_TRUE(names.insert(key.name).second);
     EXPECT_FALSE(key.allowed.empty());
   }
-  EXPECT_EQ(names.size(), 19u);
+  EXPECT_EQ(names.size(), 20u);
 }
 
 TEST(Problem, FindsExpertsById) {

@@ -1,5 +1,5 @@
-// One planted bug each, where the comment says BUG; with bug = 0 the same kernel is right. The tests
-// look the comments up, so the lines may move.
+// One planted bug each, where the comment says BUG; with bug = 0 the same kernel is right. The
+// tests look the comments up, so the lines may move.
 
 #define ARGUMENTS int *out, const int *in, int *lock, int bug
 
@@ -151,19 +151,20 @@ __global__ void dirty_lock(ARGUMENTS) {
   if (threadIdx.x == 0) {
     int held;
     do {
-      asm volatile("atom.global.cas.b32 %0, [%1], 0, 1;" : "=r"(held) : "l"(lock) : "memory");  // BUG dirty_lock
+      asm volatile("atom.global.cas.b32 %0,[%1],0,1;" : "=r"(held) : "l"(lock));  // BUG dirty_lock
     } while (held != 0);
     __threadfence();
-    out[0] += 1;
+    const int turns = out[0] + 1;
+    out[0] = turns;
     __threadfence();
-    if (!bug || blockIdx.x + 1 < gridDim.x) {
+    if (!bug || turns < gridDim.x) {  // the last one keeps it, whichever block that is
       atomicExch(lock, 0);
     }
   }
 }
 
 __global__ void strides(ARGUMENTS) {
-  __shared__ int s[32 * 33];
+  volatile __shared__ int s[32 * 33];
   s[threadIdx.x * (bug ? 32 : 33)] = 1;
   out[threadIdx.x * (bug ? 8 : 1)] = 1;
 }
