@@ -1,7 +1,7 @@
 # Asserts that the rooms that were built use only what the table in docs/architecture.md allows, and
 # that the table names exactly the rooms that exist. Its rows: | `room` | `folder/` | `used`, ... | text |
 cmake_policy(VERSION 3.25)
-file(STRINGS ${DOCUMENT} rows REGEX "^\\| `[a-z]+` \\| `[a-z0-9/.]+` \\|")
+file(STRINGS ${DOCUMENT} rows REGEX "^\\| `[a-z]+` \\| `[a-z0-9_/.]+` \\|")
 foreach(row ${rows})
   string(REGEX MATCH "^\\| `([a-z]+)` \\| `[^`]+` \\|([^|]*)\\|" _ "${row}")
   set(room ${CMAKE_MATCH_1})

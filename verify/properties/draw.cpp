@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/error.h"
@@ -169,6 +170,9 @@ std::vector<Case> SmallerCases(const Case& c) {
 rc::Gen<Case> SmallCases() {
   const rc::Gen<Case> draw = rc::gen::exec(&DrawCase);
   return rc::Gen<Case>([draw](const rc::Random& random, int size) {
+    // While RapidCheck runs a generator it keeps the state behind `*gen` in global variables.
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
     return rc::shrinkable::shrinkRecur(draw(random, size).value(), [](const Case& c) {
       return rc::seq::fromContainer(SmallerCases(c));
     });
