@@ -37,11 +37,16 @@ OpRegistry::OpRegistry() {
 }
 
 const OpRegistry& OpRegistry::Get() {
-  // One for each choice of instruction sets: tests and benchmarks change it.
+  // One for each choice of instruction set: tests and benchmarks change it. Asking the processor
+  // anew each time would dominate the loading of a module: a virtual machine traps the question.
   static std::mutex mutex;
-  static std::map<std::int64_t, std::unique_ptr<const OpRegistry>> registries;
+  static std::map<std::size_t, std::unique_ptr<const OpRegistry>> registries;
   const std::lock_guard lock(mutex);
-  std::unique_ptr<const OpRegistry>& registry = registries[hwy::SupportedTargets()];
+  hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
+  if (!chosen.IsInitialized()) {
+    chosen.Update(hwy::SupportedTargets());
+  }
+  std::unique_ptr<const OpRegistry>& registry = registries[chosen.GetIndex()];
   if (registry == nullptr) {
     registry.reset(new OpRegistry());
   }
