@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "host_model.h"
 #include "kernels/cuda/cuda_device.h"
@@ -47,14 +48,15 @@ ObservedStage Observe(const Problem& problem, const RunOptions& options, std::ui
   return observed;
 }
 
-Rig::Rig(Device& device, const Plan& plan)
-    : memory_(device, plan, device.Describe().kind == "simulator" ? 0 : 256) {
+Rig::Rig(Device& device, Plan plan)
+    : plan_(std::move(plan)),
+      memory_(device, plan_, device.Describe().kind == "simulator" ? 0 : 256) {
   KernelSet kernels(device, {});
   memory_.Upload();
   if (device.Describe().kind != "simulator") {
     memory_.Poison(0x7fff7fffU);
   }
-  for (const PlanLaunch& launch : plan.launches) {
+  for (const PlanLaunch& launch : plan_.launches) {
     device.Run(memory_.Bind(launch, kernels));
   }
   device.Synchronize();

@@ -34,7 +34,7 @@ ObservedStage Observe(const Problem& problem, const RunOptions& options = {},
 /// hold NaN before, on a GPU; on the simulator they are never-written.
 class Rig {
  public:
-  Rig(Device& device, const Plan& plan);
+  Rig(Device& device, Plan plan);
   template <typename T>
   std::vector<T> Get(const std::string& buffer) const {
     const std::vector<std::byte> bytes = memory_.Download(buffer);
@@ -47,6 +47,7 @@ class Rig {
   const Counters& counters() const { return counters_; }
 
  private:
+  const Plan plan_;  ///< memory_ refers to it
   PlanMemory memory_;
   std::string complaints_;
   Counters counters_;
