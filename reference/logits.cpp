@@ -1,6 +1,7 @@
 #include "reference/logits.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -25,6 +26,30 @@ Matrix<Scalar> Halves(const std::vector<std::uint16_t>& bits, Eigen::Index rows,
   std::transform(bits.begin(), bits.end(), values.data(),
                  [](arith::HalfBits h) { return static_cast<Scalar>(arith::HalfToFloat(h)); });
   return values;
+}
+
+// sum of a[i] * b[i], each product and each sum rounded by itself, in an order that is the same on
+// every machine whatever its vector width: kLanes interleaved sums, which a compiler may keep in
+// one register or in eight, then halves added to halves.
+template <typename Scalar>
+Scalar FixedDot(const Scalar* a, const Scalar* b, Eigen::Index n) {
+  constexpr int kLanes = 16;
+  std::array<Scalar, kLanes> sums{};
+  Eigen::Index i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      sums[lane] += a[i + lane] * b[i + lane];
+    }
+  }
+  for (; i < n; ++i) {
+    sums[static_cast<std::size_t>(i % kLanes)] += a[i] * b[i];
+  }
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) {
+      sums[lane] += sums[lane + half];
+    }
+  }
+  return sums[0];
 }
 
 // The head's tensors, and x = residual + output.
@@ -52,7 +77,8 @@ struct HeadInput {
   }
 
   Scalar Rms(Eigen::Index token) const {
-    return std::sqrt(x.row(token).squaredNorm() / static_cast<Scalar>(x.cols()) + epsilon);
+    const Scalar* row = x.row(token).data();
+    return std::sqrt(FixedDot(row, row, x.cols()) / static_cast<Scalar>(x.cols()) + epsilon);
   }
 };
 
@@ -61,8 +87,9 @@ Matrix<Scalar> Logits(const HeadInput<Scalar>& in) {
   Matrix<Scalar> logits(in.x.rows(), in.head.rows());
   for (Eigen::Index t = 0; t < in.x.rows(); ++t) {
     const Matrix<Scalar> normed = (in.x.row(t) / in.Rms(t)).cwiseProduct(in.norm);
-    // The lazy product sums each element by itself: Eigen's blocked one depends on cache sizes.
-    logits.row(t) = normed.lazyProduct(in.head.transpose());
+    for (Eigen::Index v = 0; v < in.head.rows(); ++v) {
+      logits(t, v) = FixedDot(normed.data(), in.head.row(v).data(), normed.cols());
+    }
   }
   return logits;
 }

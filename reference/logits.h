@@ -9,7 +9,8 @@ namespace voltcheck::reference {
 
 /// Logits [T, V] of the problem's head for a stage output [T, H]:
 /// x = residual + output, h = x / sqrt(mean(x^2) + epsilon) * norm, logits = head h.
-/// Nothing is rounded to half on the way. Defined for float and double. Throws Error (status 2)
+/// Nothing is rounded to half on the way. Sums have one fixed order, so the bits are the same on
+/// every machine whatever its vector width. Defined for float and double. Throws Error (status 2)
 /// when the problem has no head or a tensor of it has another size.
 template <typename Scalar>
 Matrix<Scalar> Logits(const Problem& problem, const Matrix<Scalar>& output);

@@ -69,6 +69,8 @@ Json WorstParts(const StageRecord& s) {
   return parts;
 }
 
+}  // namespace
+
 Json ToJson(const verify::LogitFigures& f) {
   return {{"rows", f.rows},
           {"nonfinite_rows", f.nonfinite_rows},
@@ -76,18 +78,32 @@ Json ToJson(const verify::LogitFigures& f) {
           {"max_abs", f.max_abs},
           {"max_abs_row", f.max_abs_row},
           {"max_abs_column", f.max_abs_column},
+          {"differing", f.differing},
           {"rms", f.rms},
+          {"rms_error", f.rms_error},
           {"bias", f.bias},
+          {"bias_error", f.bias_error},
           {"argmax_equal", f.argmax_equal},
+          {"argmax_error", f.argmax_error},
           {"flipped_margin", f.flipped_margin},
           {"top5_overlap", f.top_overlap},
+          {"top5_overlap_error", f.top_overlap_error},
           {"top5_log_probability", f.top_log_probability},
+          {"top5_log_probability_mean", f.top_log_probability_mean},
+          {"top5_log_probability_error", f.top_log_probability_error},
           {"kl_mean", f.kl_mean},
+          {"kl_mean_error", f.kl_mean_error},
           {"kl_median", f.kl_median},
+          {"kl_median_error", f.kl_median_error},
           {"kl_p99", f.kl_p99},
+          {"kl_p99_error", f.kl_p99_error},
           {"kl_max", f.kl_max},
-          {"first_flip", f.first_flip}};
+          {"first_flip", f.first_flip},
+          {"first_flip_base", f.first_flip_base},
+          {"first_flip_other", f.first_flip_other}};
 }
+
+namespace {
 
 Json ToJson(const StageRecord& s) {
   return {{"verdict", verify::ToString(s.verdict)},
@@ -125,6 +141,7 @@ Json ToJson(const kernels::Counters& c) {
   return {{"lane_instructions", c.lane_instructions},
           {"warp_instructions", c.warp_instructions},
           {"mma", c.mma},
+          {"mma_zero_rows", c.mma_zero_rows},
           {"bank_conflicts", c.bank_conflicts},
           {"global_sectors", c.global_sectors}};
 }
@@ -155,9 +172,11 @@ Json ToJson(const verify::CaseRecord& record) {
           {"findings", findings},
           {"counters", ToJson(record.counters)},
           {"seconds",
-           {{"reference", record.reference_seconds},
-            {"device", record.device_seconds},
-            {"model", record.model_seconds}}}};
+           {{"reference", record.seconds.reference},
+            {"oracle", record.seconds.oracle},
+            {"prepare", record.seconds.prepare},
+            {"device", record.seconds.device},
+            {"model", record.seconds.model}}}};
 }
 
 Json ToJson(const verify::Summary& summary) {

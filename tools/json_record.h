@@ -15,6 +15,7 @@ nlohmann::ordered_json ToJson(const verify::CaseRecord& record);
 /// A checker's finding, and the counters of what ran.
 nlohmann::ordered_json ToJson(const kernels::Finding& finding);
 nlohmann::ordered_json ToJson(const kernels::Counters& counters);
+nlohmann::ordered_json ToJson(const verify::LogitFigures& figures);
 /// "summary": the number of cases by verdict.
 nlohmann::ordered_json ToJson(const verify::Summary& summary);
 

@@ -47,6 +47,7 @@ void AddJudgeOptions(Arguments& arguments) {
                   "undeclared: judged by a budget for any order");
   arguments.Values("allow-skip", "cases that may be skipped, as key=value,...; may be repeated");
   arguments.Values("allow-unused", "entry of --kernels that no case needs to run; may be repeated");
+  arguments.Flag("head-fp64", "logits: compute the head in fp64 instead of fp32");
   arguments.Flag("breakdown", "record the figures of every token, expert and tile, /breakdown");
   for (const verify::Stage stage : verify::kStages) {
     for (const std::string_view limit : verify::LimitNames()) {
@@ -59,6 +60,7 @@ verify::JudgeOptions ReadJudgeOptions(const Arguments& arguments) {
   verify::JudgeOptions options;
   options.policy = Located(arguments, "policy", verify::ParsePolicy);
   options.order = Located(arguments, "order", verify::ParseOrder);
+  options.head_fp64 = arguments.Has("head-fp64");
   options.breakdowns = arguments.Has("breakdown");
   options.locate = true;
   for (const verify::Stage stage : verify::kStages) {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "reference/budget.h"
@@ -103,8 +104,13 @@ class Judge {
   void JudgeGemm(Stage stage, Gemm gemm, const Tactic& tactic, const HalfMatrix& input,
                  const HalfMatrix& got) {
     const reference::Permutation& permutation = expected_.permutation;
-    const Bounded own = reference::BoundGemm(problem_, permutation, gemm, Doubles(input), nullptr,
-                                             tactic, device_.numerics, options_.order);
+    // W13's own input is the case's, so its end-to-end bound is its own as well.
+    Bounded w2_own;
+    if (stage != Stage::kW13) {
+      w2_own = reference::BoundGemm(problem_, permutation, gemm, Doubles(input), nullptr, tactic,
+                                    device_.numerics, options_.order);
+    }
+    const Bounded& own = stage == Stage::kW13 ? expected_.bounds.w13 : w2_own;
     const std::vector<std::uint8_t> exact = ExactOutputs(problem_, permutation, gemm, input);
     StageEvidence evidence = Evidence(stage, permutation.rows, got, own);
     HalfMatrix model;
@@ -112,7 +118,7 @@ class Judge {
     if (OrderIsDeclared() && OrderModelCovers(device_.numerics)) {
       const Stopwatch watch;
       model = reference::PredictGemm(problem_, permutation, gemm, input, tactic, device_.numerics);
-      record_.model_seconds += watch.Seconds();
+      record_.seconds.model += watch.Seconds();
       posterior = reference::BoundGemmPosterior(problem_, permutation, gemm, input, tactic,
                                                 device_.numerics);
       evidence.model = &model;
@@ -140,7 +146,7 @@ class Judge {
     if (OrderIsDeclared()) {
       const Stopwatch watch;
       model = reference::PredictSilu(w13);
-      record_.model_seconds += watch.Seconds();
+      record_.seconds.model += watch.Seconds();
       evidence.model = &model;
     }
     if (!device_.knows_exp) {
@@ -156,10 +162,7 @@ class Judge {
   // SiLU fused into W13's epilogue: what it took in was never stored, so W13's budget goes into its
   // own.
   void JudgeFusedSilu(const HalfMatrix& input, const HalfMatrix& got) {
-    const Bounded w13 =
-        reference::BoundGemm(problem_, expected_.permutation, Gemm::kW13, Doubles(input), nullptr,
-                             problem_.c.w13, device_.numerics, options_.order);
-    const Bounded own = reference::BoundSilu(w13.value, &w13.budget);
+    const Bounded& own = expected_.bounds.silu;
     Record(Evidence(Stage::kSilu, expected_.permutation.rows, got, own));
   }
 
@@ -171,13 +174,13 @@ class Judge {
     if (OrderIsDeclared()) {
       const Stopwatch watch;
       model = reference::PredictReduce(problem_, expected_.permutation, w2);
-      record_.model_seconds += watch.Seconds();
+      record_.seconds.model += watch.Seconds();
       evidence.model = &model;
     }
     Record(evidence);
   }
 
-  // The head runs on the host, in fp32, on what the device gave.
+  // The head runs on the host, in fp32, on what the device gave; its figures in fp64 on request.
   void JudgeLogits(const HalfMatrix& output) {
     const Matrix<double> exact = Doubles(output);
     const Bounded own =
@@ -194,13 +197,23 @@ class Judge {
     evidence.fp32 = &expected_.fp32_logits;
     evidence.may_overflow = MayOverflow(problem_.c);
     Record(evidence);
+    const Matrix<float>& base = expected_.fp32_logits;
+    record_.logits =
+        options_.head_fp64
+            ? Figures(reference::Logits<double>(problem_, expected_.fp32.output.cast<double>()),
+                      reference::Logits<double>(problem_, exact))
+            : Figures(base, got);
+  }
+
+  template <typename Scalar>
+  static LogitFigures Figures(const Matrix<Scalar>& base, const Matrix<Scalar>& other) {
     LogitTotals totals;
-    for (Eigen::Index t = 0; t < got.rows(); ++t) {
-      const auto width = static_cast<std::size_t>(got.cols());
-      totals.Add(CompareLogitRow({expected_.fp32_logits.row(t).data(), width},
-                                 {got.row(t).data(), width}));
+    const auto width = static_cast<std::size_t>(base.cols());
+    for (Eigen::Index t = 0; t < base.rows(); ++t) {
+      totals.Add(CompareLogitRow(std::span<const Scalar>(base.row(t).data(), width),
+                                 std::span<const Scalar>(other.row(t).data(), width)));
     }
-    record_.logits = totals.Finish();
+    return totals.Finish();
   }
 
   StageEvidence Evidence(Stage stage, int rows, const HalfMatrix& got, const Bounded& own) const {

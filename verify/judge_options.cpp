@@ -63,6 +63,7 @@ std::string CommandLine(const JudgeOptions& options) {
   if (options.order != fallback.order) {
     line.append(" --order ").append(ToString(options.order));
   }
+  line.append(options.head_fp64 ? " --head-fp64" : "");
   for (const Stage stage : kStages) {
     for (const Limit& limit : kLimits) {
       const double value = options.at(stage).*limit.value;

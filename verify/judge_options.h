@@ -53,6 +53,9 @@ struct JudgeOptions {
   /// bits are compared, and the budget is the one that holds for any order.
   reference::AccumulationOrder order = reference::AccumulationOrder::kDeclared;
   std::array<StageLimits, kStages.size()> limits;
+  /// Compute the head in fp64 instead of fp32, on the device's output and on the FP32 reference's,
+  /// so that its own rounding is out of the logit figures.
+  bool head_fp64 = false;
   /// Keep the figures of every token, expert and tile of each stage, not only of failed ones.
   bool breakdowns = false;
   /// Find the k-step at which a differing element leaves the model, by running the device again on

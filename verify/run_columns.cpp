@@ -15,6 +15,11 @@ using h5::Table;
 using voltcheck::ToString;  // of the case's values, beside verify's own
 using voltcheck::verify::ToString;
 
+// Lengths of text columns whose texts have a bound: a canonical descriptor takes about 300 bytes
+// beside the name of its fixture.
+constexpr std::size_t kWordBytes = 16;
+constexpr std::size_t kDescriptorBytes = 512;
+
 constexpr float kAbsent = std::numeric_limits<float>::quiet_NaN();
 
 // What a stage's figures were computed against.
@@ -161,6 +166,9 @@ void AddBits(hid_t group, Table<CaseRow>& table, Stage stage) {
   count("exact", "elements with one right value, every partial sum being exact",
         &StageRecord::exact);
   count("exact_differing", "exact elements that are not that value", &StageRecord::exact_differing);
+  table.AddNumber<std::uint64_t>(
+      group, {"hash", "1", "first 8 bytes of the SHA-256 of the stage's output, 0: none"},
+      [stage](const CaseRow& row) { return StageOf(row, stage).hash; });
   AddPlace(group, table, "first", "the first element that differs from the model", false,
            [stage](const CaseRow& row) -> const Extremum& {
              return StageOf(row, stage).first_difference;
@@ -237,21 +245,42 @@ void DeclareLogits(hid_t group, Table<CaseRow>& table) {
   count("elements", "logits that are finite on both sides", &F::elements);
   count("argmax_equal", "tokens whose greedy choice is the same", &F::argmax_equal);
   figure("max_abs", "largest |difference|", &F::max_abs);
+  count("differing", "logits that are not equal", &F::differing);
   figure("rms", "root mean square of the differences", &F::rms);
+  figure("rms_error", "standard error of it over tokens", &F::rms_error);
   figure("bias", "mean difference", &F::bias);
+  figure("bias_error", "standard error of it over tokens", &F::bias_error);
+  figure("argmax_error", "standard error of the share of equal greedy choices", &F::argmax_error);
   figure("flipped_margin", "largest margin, in FP32, of a greedy choice that flipped",
          &F::flipped_margin);
   figure("top5_overlap", "mean share of the five likeliest tokens that both have in common",
          &F::top_overlap);
   figure("top5_log_probability", "largest |difference| in log-probability of FP32's five",
          &F::top_log_probability);
+  figure("top5_overlap_error", "standard error of top5_overlap", &F::top_overlap_error);
+  figure("top5_log_probability_mean", "mean of the tokens' largest such difference",
+         &F::top_log_probability_mean);
+  figure("top5_log_probability_error", "standard error of that mean",
+         &F::top_log_probability_error);
   figure("kl_mean", "mean KL divergence, FP32 to device", &F::kl_mean);
+  figure("kl_mean_error", "standard error of it", &F::kl_mean_error);
+  figure("kl_median_error", "standard error of kl_median", &F::kl_median_error);
+  figure("kl_p99_error", "standard error of kl_p99", &F::kl_p99_error);
   figure("kl_median", "median of it", &F::kl_median);
   figure("kl_p99", "99th percentile of it", &F::kl_p99);
   figure("kl_max", "largest", &F::kl_max);
   table.AddNumber<std::int32_t>(
       group, {"first_flip", "token", "first token whose greedy choice differs, -1 for none"},
       [](const CaseRow& row) { return row.record->logits.first_flip; });
+  const auto column = [&](const char* name, const char* long_name, int LogitFigures::*value) {
+    table.AddNumber<std::int32_t>(group, {name, "1", long_name}, [value](const CaseRow& row) {
+      return row.record->logits.*value;
+    });
+  };
+  column("first_flip_base", "column of FP32's greedy choice there, -1 for none",
+         &F::first_flip_base);
+  column("first_flip_other", "column of the device's greedy choice there, -1 for none",
+         &F::first_flip_other);
 }
 
 hid_t Keep(std::vector<Handle>& groups, Handle handle) {
@@ -264,21 +293,28 @@ void DeclareCases(hid_t group, Table<CaseRow>& table) {
     table.AddText(group, {name, "", long_name},
                   [get](const CaseRow& row) { return get(*row.record); });
   };
+  const auto fixed = [&](const char* name, const char* long_name, std::size_t bytes, auto get) {
+    table.AddFixedText(group, {name, "", long_name}, bytes,
+                       [get](const CaseRow& row) { return get(*row.record); });
+  };
   const auto number = [&](const char* name, const char* units, const char* long_name, auto get) {
     table.AddNumber<std::uint32_t>(group, {name, units, long_name},
                                    [get](const CaseRow& row) { return get(*row.record); });
   };
   using Record = CaseRecord;
-  text("descriptor", "canonical one-line text of the case",
-       [](const Record& r) { return r.descriptor; });
-  text("verdict", "verdict", [](const Record& r) { return ToString(r.verdict); });
+  fixed("descriptor", "canonical one-line text of the case", kDescriptorBytes,
+        [](const Record& r) { return r.descriptor; });
+  fixed("verdict", "verdict", kWordBytes, [](const Record& r) { return ToString(r.verdict); });
   text("reason", "why the case did not pass", [](const Record& r) { return r.reason; });
-  text("data", "kind of tensors", [](const Record& r) { return ToString(r.c.data); });
-  text("routing", "routing of the tokens", [](const Record& r) { return ToString(r.c.routing); });
-  text("layout", "order of the slots in memory",
-       [](const Record& r) { return ToString(r.c.layout); });
-  text("w13_tile", "CTA tile of W13", [](const Record& r) { return ToString(r.c.w13.tile); });
-  text("w2_tile", "CTA tile of W2", [](const Record& r) { return ToString(r.c.w2.tile); });
+  fixed("data", "kind of tensors", kWordBytes, [](const Record& r) { return ToString(r.c.data); });
+  fixed("routing", "routing of the tokens", 2 * kWordBytes,
+        [](const Record& r) { return ToString(r.c.routing); });
+  fixed("layout", "order of the slots in memory", kWordBytes,
+        [](const Record& r) { return ToString(r.c.layout); });
+  fixed("w13_tile", "CTA tile of W13", kWordBytes,
+        [](const Record& r) { return ToString(r.c.w13.tile); });
+  fixed("w2_tile", "CTA tile of W2", kWordBytes,
+        [](const Record& r) { return ToString(r.c.w2.tile); });
   number("tokens", "token", "tokens", [](const Record& r) { return r.c.shape.tokens; });
   number("slots", "slot", "slots, tokens times routes",
          [](const Record& r) { return r.c.shape.slots(); });
@@ -301,6 +337,7 @@ void DeclareCounters(hid_t group, Table<CaseRow>& table) {
   counter("lane_instructions", "1", "instructions times active lanes", &C::lane_instructions);
   counter("warp_instructions", "1", "instructions of warps", &C::warp_instructions);
   counter("mma", "1", "warp-wide matrix instructions", &C::mma);
+  counter("mma_zero_rows", "1", "rows of zeros that they left out", &C::mma_zero_rows);
   counter("bank_conflicts", "cycle", "extra shared-memory cycles", &C::bank_conflicts);
   counter("global_sectors", "32 byte", "sectors of global memory requested", &C::global_sectors);
 }
@@ -335,8 +372,9 @@ void DeclareCaseColumns(hid_t file, Table<CaseRow>& table, std::vector<Handle>& 
     const std::string name(ToString(stage));
     const hid_t stage_metrics = Keep(groups, h5::CreateGroup(metrics, name));
     const hid_t stage_histograms = Keep(groups, h5::CreateGroup(histograms, name));
-    table.AddText(stage_metrics, {"verdict", "", "verdict of the stage"},
-                  [stage](const CaseRow& row) { return ToString(StageOf(row, stage).verdict); });
+    table.AddFixedText(
+        stage_metrics, {"verdict", "", "verdict of the stage"}, kWordBytes,
+        [stage](const CaseRow& row) { return ToString(StageOf(row, stage).verdict); });
     AddJudgement(stage_metrics, table, stage);
     AddBits(Keep(groups, h5::CreateGroup(stage_metrics, "bits")), table, stage);
     AddParts(Keep(groups, h5::CreateGroup(stage_metrics, "parts")), table, stage);
