@@ -13,6 +13,7 @@
 #include "verify/breakdown.h"
 #include "verify/comparison.h"
 #include "verify/logit_figures.h"
+#include "verify/stage_profile.h"
 
 namespace voltcheck::verify {
 
@@ -78,6 +79,10 @@ struct StageRecord {
   /// The token, expert and 32-column tile with the largest RMS difference to the FP32 reference.
   std::array<PartFigures, kParts.size()> worst_part;
   Breakdown breakdown;  ///< all parts; empty unless the stage failed or it was asked for
+  /// HashOutput of the rows that were judged: equal outputs, equal hashes; 0 where nothing ran.
+  /// That of `logits`, which the host computes, depends on its vector width.
+  std::uint64_t hash = 0;
+  StageProfile profile;
 };
 
 /// Values around a failing element, kept for the run file.

@@ -11,6 +11,7 @@
 #include "verify/h5.h"
 #include "verify/h5_table.h"
 #include "verify/run_columns.h"
+#include "verify/run_totals.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -161,6 +162,7 @@ class RunFileWriter::Impl {
   void Append(const CaseRecord& record) {
     Guard([&] {
       cases_.Append({count_, &record});
+      totals_.Add(record);
       const std::size_t kept = std::min(record.findings.size(), kFindingsPerCase);
       for (std::size_t i = 0; i < kept; ++i) {
         findings_.Append({finding_count_++, count_, &record.findings[i]});
@@ -182,6 +184,7 @@ class RunFileWriter::Impl {
       if (extras) {
         extras(file_.get());
       }
+      totals_.Write(file_.get());
       h5::SetNumber(file_.get(), "cases", count_);
       h5::SetNumber(file_.get(), "complete", std::uint64_t{complete ? 1U : 0U});
       cases_.Close();
@@ -214,6 +217,7 @@ class RunFileWriter::Impl {
   Handle breakdown_;
   h5::Table<CaseRow> cases_;
   h5::Table<FindingRow> findings_;
+  RunTotals totals_;
   std::uint64_t count_ = 0;
   std::uint64_t finding_count_ = 0;
 };

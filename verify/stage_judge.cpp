@@ -125,7 +125,9 @@ std::uint64_t CountHidden(const StageEvidence& e, const JudgeOptions& options) {
   return hidden;
 }
 
-void AddBreakdown(const StageEvidence& e, std::span<const double> reference, StageRecord& record) {
+// What says where differences lie, and a name for the bits.
+void AddBreakdown(const StageEvidence& e, std::span<const double> reference,
+                  std::span<const double> end_to_end, StageRecord& record) {
   const std::size_t n = Elements(e);
   std::vector<double> got(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -140,6 +142,10 @@ void AddBreakdown(const StageEvidence& e, std::span<const double> reference, Sta
   for (std::size_t p = 0; p < kParts.size(); ++p) {
     record.worst_part[p] = WorstOf(record.breakdown[p]);
   }
+  record.profile = MakeStageProfile({e.rows, e.cols, got, Rows(e.own->value, n),
+                                     Rows(e.own->budget, n), end_to_end, e.row_expert});
+  record.hash = e.got_logits.empty() ? HashOutput(std::as_bytes(e.got.first(n)))
+                                     : HashOutput(std::as_bytes(e.got_logits.first(n)));
 }
 
 // The element that a failure should show.
@@ -230,7 +236,7 @@ StageRecord JudgeStage(const StageEvidence& e, std::vector<FailureArrays>* failu
   CompareBits(e, record);
   CompareExact(e, record);
   record.hidden = CountHidden(e, options);
-  AddBreakdown(e, reference, record);
+  AddBreakdown(e, reference, end_to_end_want, record);
 
   const StageLimits& limits = options.at(e.stage);
   const JudgedFigures judged{UnderLimit(e, *e.own, own_want, limits.own_use, record.own, true),
