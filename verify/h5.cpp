@@ -81,6 +81,14 @@ Handle TextType() {
   return type;
 }
 
+Handle FixedTextType(std::size_t bytes) {
+  Handle type(Check(H5Tcopy(H5T_C_S1)), H5Tclose);
+  Check(H5Tset_size(type.get(), bytes));
+  Check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD));
+  Check(H5Tset_cset(type.get(), H5T_CSET_UTF8));
+  return type;
+}
+
 void SetText(hid_t object, const char* name, std::string_view value) {
   const std::string text(value);
   const char* pointer = text.c_str();

@@ -77,6 +77,9 @@ Handle ChunkedProperties(std::span<const hsize_t> chunk);
 
 /// UTF-8 of variable length: what h5py and xarray read as str.
 Handle TextType();
+/// UTF-8 of at most `bytes` bytes, padded with zeros: unlike text of variable length it is deflated
+/// with its chunk, to next to nothing where few values repeat.
+Handle FixedTextType(std::size_t bytes);
 
 /// A scalar attribute.
 void SetText(hid_t object, const char* name, std::string_view value);

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "fixtures/case/error.h"
+
 namespace voltcheck::verify::h5 {
 namespace {
 
@@ -29,7 +31,8 @@ Column::Column(hid_t parent, const ColumnInfo& info, Handle type, std::size_t ro
     : dataset_(CreateColumn(parent, info.name, type.get(), width)),
       type_(std::move(type)),
       row_bytes_(row_bytes),
-      width_(width) {
+      width_(width),
+      name_(info.name) {
   if (!info.units.empty()) {
     SetText(id(), "units", info.units);
   }
@@ -39,6 +42,16 @@ Column::Column(hid_t parent, const ColumnInfo& info, Handle type, std::size_t ro
 void Column::PushBytes(const void* row) {
   const auto* bytes = static_cast<const std::byte*>(row);
   bytes_.insert(bytes_.end(), bytes, bytes + row_bytes_);
+}
+
+void Column::PushFixedText(std::string_view text) {
+  if (text.size() > row_bytes_) {
+    throw BadInput("column " + name_, "cannot hold " + std::string(text),
+                   "use a name shorter than " + std::to_string(row_bytes_) + " bytes");
+  }
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  bytes_.insert(bytes_.end(), bytes, bytes + text.size());
+  bytes_.resize(bytes_.size() + row_bytes_ - text.size());
 }
 
 void Column::PushText(std::string text) { texts_.push_back(std::move(text)); }

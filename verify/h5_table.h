@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,8 @@ class Column {
   Column(hid_t parent, const ColumnInfo& info, Handle type, std::size_t row_bytes, hsize_t width);
 
   void PushBytes(const void* row);
+  /// Of a column of FixedTextType; throws Error (status 2) when `text` is longer than its rows.
+  void PushFixedText(std::string_view text);
   void PushText(std::string text);
   /// Writes the buffered rows at the end of the dataset.
   void Flush();
@@ -41,6 +44,7 @@ class Column {
   Handle type_;
   std::size_t row_bytes_;
   hsize_t width_;
+  std::string name_;
   hsize_t written_ = 0;
   std::vector<std::byte> bytes_;
   std::vector<std::string> texts_;
@@ -69,6 +73,16 @@ class Table {
     fill_.push_back([column, get = std::move(get)](const Row& row) {
       column->PushText(std::string(get(row)));
     });
+  }
+
+  /// Text of at most `bytes` bytes, deflated with its chunk: for what every row has. `_Encoding`
+  /// makes xarray read it as str.
+  template <typename Get>
+  void AddFixedText(hid_t parent, const ColumnInfo& info, std::size_t bytes, Get get) {
+    auto column = Add(parent, info, FixedTextType(bytes), bytes, 0);
+    SetText(column->id(), "_Encoding", "utf-8");
+    fill_.push_back(
+        [column, get = std::move(get)](const Row& row) { column->PushFixedText(get(row)); });
   }
 
   /// A column of vectors; `get` gives `width` numbers of type T. `scale` goes with the second

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string_view>
+#include <type_traits>
 
 #include "fixtures/case/error.h"
 #include "verify/h5.h"
@@ -18,12 +20,21 @@ using h5::Handle;
 
 constexpr std::array<char, 8> kSignature{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
+Handle OpenFile(const std::string& path) {
+  h5::Quiet();
+  try {
+    return {Check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)), H5Fclose};
+  } catch (const h5::Failure& failure) {
+    throw BadInput(path, "is damaged or no HDF5 file (" + failure.reason() + ")",
+                   "make it again or name another file");
+  }
+}
+
 // Runs `work` on the open file and turns what the library says into one line.
 template <typename Work>
 auto WithFile(const std::string& path, Work work) {
-  h5::Quiet();
+  const Handle file = OpenFile(path);
   try {
-    const Handle file(Check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)), H5Fclose);
     return work(file.get());
   } catch (const h5::Failure& failure) {
     throw BadInput(path, "is damaged or no HDF5 file (" + failure.reason() + ")",
@@ -110,45 +121,32 @@ herr_t AppendDataset(hid_t root, const char* name, const H5O_info_t* info, void*
   return 0;
 }
 
-Summary CountVerdicts(const std::string& path, hid_t file) {
-  const Handle dataset(Check(H5Dopen2(file, "/cases/verdict", H5P_DEFAULT)), H5Dclose);
-  const Handle type(Check(H5Dget_type(dataset.get())), H5Tclose);
-  const std::vector<hsize_t> extent = Extent(dataset.get());
-  if (extent.size() != 1 || Check(H5Tis_variable_str(type.get())) == 0) {
-    throw BadInput(path, "/cases/verdict is no column of text", "make the run file again");
-  }
-  std::vector<char*> texts(extent[0], nullptr);
-  Summary summary;
-  if (texts.empty()) {
-    return summary;
-  }
-  const Handle text_type = h5::TextType();
-  Check(H5Dread(dataset.get(), text_type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()));
-  std::string unknown;
-  for (const char* text : texts) {
-    bool found = false;
-    for (std::size_t v = 0; v < kVerdicts && !found; ++v) {
-      if (text != nullptr && ToString(static_cast<Verdict>(v)) == text) {
-        summary.Add(static_cast<Verdict>(v));
-        found = true;
-      }
-    }
-    if (!found && unknown.empty()) {
-      unknown = text == nullptr ? "(none)" : text;
-    }
-  }
-  const Handle space(Check(H5Dget_space(dataset.get())), H5Sclose);
-  Check(H5Dvlen_reclaim(text_type.get(), space.get(), H5P_DEFAULT, texts.data()));
-  if (!unknown.empty()) {
-    throw BadInput(path, "/cases/verdict holds '" + unknown + "', which is no verdict",
-                   "read it with the version of voltcheck that wrote it");
-  }
-  return summary;
-}
-
 std::string SchemaOf(hid_t file) {
   const htri_t exists = Check(H5Aexists(file, "schema"));
   return exists > 0 ? ReadAttribute(file, "schema") : "";
+}
+
+void CheckRunSchema(const std::string& path, hid_t file) {
+  std::string schema;
+  try {
+    schema = SchemaOf(file);
+  } catch (const h5::Failure& failure) {
+    throw BadInput(path, "is damaged (" + failure.reason() + ")", "make it again");
+  }
+  if (schema != kRunSchema) {
+    throw BadInput(path, schema.empty() ? "has no schema" : "has the schema " + schema,
+                   "name a run file, " + std::string(kRunSchema));
+  }
+}
+
+Verdict ParseVerdict(const std::string& path, const std::string& text) {
+  for (std::size_t v = 0; v < kVerdicts; ++v) {
+    if (ToString(static_cast<Verdict>(v)) == text) {
+      return static_cast<Verdict>(v);
+    }
+  }
+  throw BadInput(path, "/cases/verdict holds '" + text + "', which is no verdict",
+                 "read it with the version of voltcheck that wrote it");
 }
 
 }  // namespace
@@ -166,23 +164,230 @@ bool IsHdf5(const std::string& path) {
 std::string ReadSchema(const std::string& path) { return WithFile(path, SchemaOf); }
 
 RunOverview ReadRunOverview(const std::string& path) {
-  return WithFile(path, [&path](hid_t file) {
-    const std::string schema = SchemaOf(file);
-    if (schema != kRunSchema) {
-      throw BadInput(path, schema.empty() ? "has no schema" : "has the schema " + schema,
-                     "name a run file, " + std::string(kRunSchema));
-    }
-    RunOverview overview;
-    Check(H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, AppendAttribute,
-                      &overview.attributes));
-    overview.complete = std::find(overview.attributes.begin(), overview.attributes.end(),
-                                  std::pair<std::string, std::string>("complete", "1")) !=
-                        overview.attributes.end();
-    Check(H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, AppendDataset, &overview.datasets,
+  RunOverview overview = WithFile(path, [&path](hid_t file) {
+    CheckRunSchema(path, file);
+    RunOverview found;
+    Check(
+        H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, AppendAttribute, &found.attributes));
+    Check(H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, AppendDataset, &found.datasets,
                     H5O_INFO_BASIC));
-    overview.summary = CountVerdicts(path, file);
-    return overview;
+    return found;
   });
+  const RunReader reader(path);
+  overview.complete = reader.Attribute("complete") == "1";
+  for (const std::string& text : reader.Texts("/cases/verdict")) {
+    overview.summary.Add(ParseVerdict(path, text));
+  }
+  return overview;
+}
+
+class RunReader::Impl {
+ public:
+  explicit Impl(const std::string& path) : path_(path) {
+    file_ = OpenFile(path);
+    CheckRunSchema(path, file_.get());
+    Guard("/case", [&] { cases_ = Open("/case").extent.at(0); });
+  }
+
+  struct Opened {
+    Handle dataset;
+    Handle type;
+    std::vector<hsize_t> extent;
+    std::size_t columns = 1;
+  };
+
+  // Runs `work` and turns what the library says into one line that names the dataset.
+  template <typename Work>
+  void Guard(const std::string& name, Work work) const {
+    try {
+      work();
+    } catch (const h5::Failure& failure) {
+      throw BadInput(path_, name + " cannot be read (" + failure.reason() + ")",
+                     "make the run file again");
+    }
+  }
+
+  Opened Open(const std::string& name) const {
+    if (!Has(name)) {
+      throw BadInput(path_, "has no " + name, "make it again with this version of voltcheck");
+    }
+    Opened opened;
+    opened.dataset = Handle(Check(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT)), H5Dclose);
+    opened.type = Handle(Check(H5Dget_type(opened.dataset.get())), H5Tclose);
+    opened.extent = voltcheck::verify::Extent(opened.dataset.get());
+    if (opened.extent.empty() || opened.extent.size() > 2) {
+      throw BadInput(path_, name + " is no column", "make the run file again");
+    }
+    opened.columns = opened.extent.size() == 2 ? opened.extent[1] : 1;
+    return opened;
+  }
+
+  // Every part of the path, because the library fails on one that is missing in the middle.
+  bool Has(const std::string& path) const {
+    for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+      const std::string part = path.substr(0, at);
+      if (H5Lexists(file_.get(), part.c_str(), H5P_DEFAULT) <= 0) {
+        H5Eclear2(H5E_DEFAULT);
+        return false;
+      }
+      if (at == std::string::npos) {
+        return true;
+      }
+    }
+  }
+
+  static std::uint64_t RowsFrom(const Opened& opened, std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t rows = opened.extent[0];
+    return first >= rows ? 0 : std::min(count, rows - first);
+  }
+
+  void Read(const Opened& opened, std::uint64_t first, std::uint64_t rows, hid_t type,
+            void* data) const {
+    const int rank = static_cast<int>(opened.extent.size());
+    const std::array<hsize_t, 2> start{first, 0};
+    const std::array<hsize_t, 2> count{rows, opened.columns};
+    const Handle memory(Check(H5Screate_simple(rank, count.data(), nullptr)), H5Sclose);
+    const Handle space(Check(H5Dget_space(opened.dataset.get())), H5Sclose);
+    Check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                              nullptr));
+    Check(H5Dread(opened.dataset.get(), type, memory.get(), space.get(), H5P_DEFAULT, data));
+  }
+
+  template <typename T>
+  std::vector<T> ReadNumbers(const std::string& name, std::uint64_t first, std::uint64_t count,
+                             hid_t type) const {
+    std::vector<T> values;
+    Guard(name, [&] {
+      const Opened opened = Open(name);
+      const H5T_class_t kind = H5Tget_class(opened.type.get());
+      const bool fits = kind == H5T_INTEGER || (kind == H5T_FLOAT && std::is_same_v<T, double>);
+      if (!fits) {
+        throw BadInput(path_, name + " does not hold numbers of that kind",
+                       "make the run file again");
+      }
+      const std::uint64_t rows = RowsFrom(opened, first, count);
+      values.resize(rows * opened.columns);
+      if (!values.empty()) {
+        Read(opened, first, rows, type, values.data());
+      }
+    });
+    return values;
+  }
+
+  std::vector<std::string> Texts(const std::string& name, std::uint64_t first,
+                                 std::uint64_t count) const {
+    std::vector<std::string> texts;
+    Guard(name, [&] {
+      const Opened opened = Open(name);
+      if (H5Tget_class(opened.type.get()) != H5T_STRING || opened.extent.size() != 1) {
+        throw BadInput(path_, name + " is no column of text", "make the run file again");
+      }
+      const std::uint64_t rows = RowsFrom(opened, first, count);
+      if (rows == 0) {
+        return;
+      }
+      texts.reserve(rows);
+      if (Check(H5Tis_variable_str(opened.type.get())) > 0) {
+        ReadVariableTexts(opened, first, rows, texts);
+      } else {
+        const std::size_t bytes = H5Tget_size(opened.type.get());
+        std::vector<char> data(rows * bytes);
+        Read(opened, first, rows, opened.type.get(), data.data());
+        for (std::uint64_t row = 0; row < rows; ++row) {
+          const std::string_view text(data.data() + row * bytes, bytes);
+          texts.emplace_back(text.substr(0, text.find('\0')));
+        }
+      }
+    });
+    return texts;
+  }
+
+  std::vector<std::string> Names(const std::string& group) const {
+    std::vector<std::string> names;
+    Guard(group, [&] {
+      const Handle opened(Check(H5Gopen2(file_.get(), group.c_str(), H5P_DEFAULT)), H5Gclose);
+      Check(H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, AppendName, &names));
+    });
+    return names;
+  }
+
+  hid_t file() const { return file_.get(); }
+  std::uint64_t cases() const { return cases_; }
+
+ private:
+  static herr_t AppendName(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/,
+                           void* data) {
+    static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+    return 0;
+  }
+
+  void ReadVariableTexts(const Opened& opened, std::uint64_t first, std::uint64_t rows,
+                         std::vector<std::string>& texts) const {
+    std::vector<char*> pointers(rows, nullptr);
+    const Handle type = h5::TextType();
+    Read(opened, first, rows, type.get(), pointers.data());
+    for (const char* text : pointers) {
+      texts.emplace_back(text == nullptr ? "" : text);
+    }
+    const std::array<hsize_t, 1> extent{rows};
+    const Handle space(Check(H5Screate_simple(1, extent.data(), nullptr)), H5Sclose);
+    Check(H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data()));
+  }
+
+  std::string path_;
+  Handle file_;
+  std::uint64_t cases_ = 0;
+};
+
+RunReader::RunReader(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+
+RunReader::~RunReader() = default;
+
+std::string RunReader::Attribute(const std::string& name) const {
+  std::string value;
+  impl_->Guard("attribute " + name, [&] {
+    if (Check(H5Aexists(impl_->file(), name.c_str())) > 0) {
+      value = ReadAttribute(impl_->file(), name.c_str());
+    }
+  });
+  return value;
+}
+
+std::uint64_t RunReader::cases() const { return impl_->cases(); }
+
+bool RunReader::Has(const std::string& path) const { return impl_->Has(path); }
+
+std::vector<std::string> RunReader::Names(const std::string& group) const {
+  return impl_->Names(group);
+}
+
+std::vector<std::uint64_t> RunReader::Extent(const std::string& dataset) const {
+  std::vector<std::uint64_t> extent;
+  impl_->Guard(dataset, [&] {
+    const Impl::Opened opened = impl_->Open(dataset);
+    extent.assign(opened.extent.begin(), opened.extent.end());
+  });
+  return extent;
+}
+
+std::vector<std::string> RunReader::Texts(const std::string& dataset, std::uint64_t first,
+                                          std::uint64_t count) const {
+  return impl_->Texts(dataset, first, count);
+}
+
+std::vector<double> RunReader::Numbers(const std::string& dataset, std::uint64_t first,
+                                       std::uint64_t count) const {
+  return impl_->ReadNumbers<double>(dataset, first, count, H5T_NATIVE_DOUBLE);
+}
+
+std::vector<std::int64_t> RunReader::Integers(const std::string& dataset, std::uint64_t first,
+                                              std::uint64_t count) const {
+  return impl_->ReadNumbers<std::int64_t>(dataset, first, count, H5T_NATIVE_INT64);
+}
+
+std::vector<std::uint64_t> RunReader::Counts(const std::string& dataset, std::uint64_t first,
+                                             std::uint64_t count) const {
+  return impl_->ReadNumbers<std::uint64_t>(dataset, first, count, H5T_NATIVE_UINT64);
 }
 
 }  // namespace voltcheck::verify

@@ -2,6 +2,8 @@
 #define VOLTCHECK_VERIFY_RUN_READER_H_
 
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +29,48 @@ std::string ReadSchema(const std::string& path);
 
 /// Throws Error (status 2) for a file that is truncated, or no `voltcheck.run/1`.
 RunOverview ReadRunOverview(const std::string& path);
+
+/// An open run file, read column by column, a stretch of rows at a time. Paths are as in
+/// docs/run-file.md, "/cases/descriptor". Every call throws Error (status 2) for what is not there,
+/// is not of that kind, or cannot be read. A file from outside is read inside InChild
+/// (verify/in_child.h).
+class RunReader {
+ public:
+  static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+
+  /// Throws Error (status 2) for a file that is truncated, or no `voltcheck.run/1`.
+  explicit RunReader(const std::string& path);
+  ~RunReader();
+  RunReader(const RunReader&) = delete;
+  RunReader& operator=(const RunReader&) = delete;
+
+  /// A root attribute as text, whatever its kind; empty when there is none of that name.
+  std::string Attribute(const std::string& name) const;
+  /// Rows of /case.
+  std::uint64_t cases() const;
+  /// Whether there is a dataset or group of that path.
+  bool Has(const std::string& path) const;
+  /// The names in a group, ascending; numbers ("/failures") as text.
+  std::vector<std::string> Names(const std::string& group) const;
+  /// The dataset's extent, [rows] or [rows, columns].
+  std::vector<std::uint64_t> Extent(const std::string& dataset) const;
+
+  /// Rows [first, first + count) or as many as there are. Text of fixed or of variable length.
+  std::vector<std::string> Texts(const std::string& dataset, std::uint64_t first = 0,
+                                 std::uint64_t count = kAll) const;
+  /// Numbers of any stored type (float16 too), all columns of each row, row-major.
+  std::vector<double> Numbers(const std::string& dataset, std::uint64_t first = 0,
+                              std::uint64_t count = kAll) const;
+  /// The same for whole numbers, exactly; a float column throws.
+  std::vector<std::int64_t> Integers(const std::string& dataset, std::uint64_t first = 0,
+                                     std::uint64_t count = kAll) const;
+  std::vector<std::uint64_t> Counts(const std::string& dataset, std::uint64_t first = 0,
+                                    std::uint64_t count = kAll) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace voltcheck::verify
 
