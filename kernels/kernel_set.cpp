@@ -118,8 +118,13 @@ KernelSet::KernelSet(Device& device, std::vector<ModuleImage> overrides)
   }
 }
 
-KernelHandle KernelSet::Find(std::string_view entry) {
+KernelHandle KernelSet::Find(std::string_view name) {
+  const std::size_t hash = name.rfind('#');
+  const std::string_view entry = hash == std::string_view::npos ? name : name.substr(hash + 1);
   for (Source& source : sources_) {
+    if (entry.size() != name.size() && source.image->name != name.substr(0, hash)) {
+      continue;
+    }
     if (std::find(source.entries.begin(), source.entries.end(), entry) == source.entries.end()) {
       continue;
     }
@@ -128,7 +133,7 @@ KernelHandle KernelSet::Find(std::string_view entry) {
     }
     return device_.FindKernel(static_cast<std::uint32_t>(source.loaded), entry);
   }
-  throw BadInput("kernel " + std::string(entry), "no module has this entry",
+  throw BadInput("kernel " + std::string(name), "no module has this entry",
                  "`voltcheck list kernels` shows what there is");
 }
 

@@ -29,8 +29,9 @@ class KernelSet {
   KernelSet(const KernelSet&) = delete;
   KernelSet& operator=(const KernelSet&) = delete;
 
-  /// Throws Error (status 2) when no module has the entry.
-  KernelHandle Find(std::string_view entry);
+  /// "ENTRY", or "MODULE#ENTRY" for that of one module alone. Throws Error (status 2) when no
+  /// module has it.
+  KernelHandle Find(std::string_view name);
   /// Hash of everything that can run: built-in modules and overrides.
   const std::string& hash() const { return hash_; }
 

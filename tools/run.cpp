@@ -17,6 +17,7 @@
 #include "fixtures/case/descriptor.h"
 #include "kernels/runtime_shim/core/findings_file.h"
 #include "kernels/runtime_shim/core/program_file.h"
+#include "kernels/runtime_shim/core/runtime_folder.h"
 #include "kernels/runtime_shim/core/settings.h"
 #include "kernels/simulator/simulator.h"
 #include "tools/arguments.h"
@@ -27,24 +28,6 @@ namespace voltcheck::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The stand-ins lie in lib/voltcheck/runtime beside the binary's folder, in the build beside the
-/// binary's parent.
-std::string RuntimeFolder() {
-  std::error_code error;
-  const fs::path binary = fs::read_symlink("/proc/self/exe", error);
-  for (const fs::path& root : {binary.parent_path().parent_path(), binary.parent_path()}) {
-    for (const char* lib : {"lib", "lib64", "lib/x86_64-linux-gnu"}) {
-      const fs::path folder = root / lib / "voltcheck" / "runtime";
-      if (fs::exists(folder / "libcudart.so.11.0", error)) {
-        return folder.string();
-      }
-    }
-  }
-  throw Error(ExitStatus::kUnavailable, binary.string() +
-                                            ": lib/voltcheck/runtime is not beside it; install "
-                                            "with 'cmake --install' or build every target");
-}
 
 /// The file that the shell would run for `name`.
 std::string FindProgram(const std::string& name) {
@@ -257,7 +240,7 @@ ExitStatus RunProgram(const Words& words) {
   arguments.Number("device-sms", 1024);
   const std::string program = FindProgram(command.front());
   shim::RequireRunnable(program, shim::ReadProgramFile(program));
-  const std::string folder = RuntimeFolder();
+  const std::string folder = shim::RuntimeFolder();
   const TemporaryFile findings;
   std::fflush(nullptr);
   const pid_t child = fork();

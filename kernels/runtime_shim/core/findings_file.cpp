@@ -48,6 +48,7 @@ void ReadLine(const Json& json, ProgramRecord& record) {
     record.counters.lane_instructions += c.at("lane_instructions").get<std::uint64_t>();
     record.counters.warp_instructions += c.at("warp_instructions").get<std::uint64_t>();
     record.counters.mma += c.at("mma").get<std::uint64_t>();
+    record.counters.mma_zero_rows += c.at("mma_zero_rows").get<std::uint64_t>();
     record.counters.bank_conflicts += c.at("bank_conflicts").get<std::uint64_t>();
     record.counters.global_sectors += c.at("global_sectors").get<std::uint64_t>();
   }
@@ -78,6 +79,10 @@ void FindingsFile::Append(const std::string& line) {
 }
 
 void FindingsFile::Write(const kernels::Finding& f) {
+  if (host_ != nullptr) {
+    host_->finding(host_->context, f);
+    return;
+  }
   if (path_.empty()) {
     std::fprintf(stderr, "voltcheck: %s\n", ToLine(f).c_str());
     return;
@@ -95,7 +100,7 @@ void FindingsFile::Write(const kernels::Finding& f) {
 }
 
 void FindingsFile::Write(const ModuleNote& module) {
-  if (!path_.empty()) {
+  if (host_ == nullptr && !path_.empty()) {
     Append(Dump({{"module",
                   {{"name", module.name},
                    {"ptx_sha256", module.ptx_sha256},
@@ -104,6 +109,10 @@ void FindingsFile::Write(const ModuleNote& module) {
 }
 
 void FindingsFile::WriteRefusal(const std::string& line) {
+  if (host_ != nullptr) {
+    host_->refusal(host_->context, line.c_str());
+    return;
+  }
   if (path_.empty()) {
     std::fprintf(stderr, "voltcheck: %s\n", line.c_str());
     return;
@@ -113,7 +122,7 @@ void FindingsFile::WriteRefusal(const std::string& line) {
 
 void FindingsFile::WriteTotals(const std::map<std::string, std::uint64_t>& launches,
                                const kernels::Counters& c) {
-  if (!path_.empty()) {
+  if (host_ == nullptr && !path_.empty()) {
     Json counts = Json::object();
     for (const auto& [kernel, count] : launches) {
       counts[kernel] = count;
@@ -123,6 +132,7 @@ void FindingsFile::WriteTotals(const std::map<std::string, std::uint64_t>& launc
                   {{"lane_instructions", c.lane_instructions},
                    {"warp_instructions", c.warp_instructions},
                    {"mma", c.mma},
+                   {"mma_zero_rows", c.mma_zero_rows},
                    {"bank_conflicts", c.bank_conflicts},
                    {"global_sectors", c.global_sectors}}}}));
   }

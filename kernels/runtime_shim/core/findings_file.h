@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/device.h"
+#include "kernels/runtime_shim/core/hosted.h"
 
 namespace voltcheck::shim {
 
@@ -33,6 +34,9 @@ class FindingsFile {
   /// An empty path: findings and refusals go to standard error as text, the rest nowhere.
   explicit FindingsFile(std::string path) : path_(std::move(path)) {}
 
+  /// From now on to a host, and not to any file.
+  void Redirect(const Host* host) { host_ = host; }
+
   void Write(const kernels::Finding& finding);
   void Write(const ModuleNote& module);
   void WriteRefusal(const std::string& line);
@@ -42,6 +46,7 @@ class FindingsFile {
  private:
   void Append(const std::string& line);
   std::string path_;
+  const Host* host_ = nullptr;
 };
 
 /// "bounds in copy at copy.cu:12, block (0, 0, 0), thread (4, 0, 0): read of 4 bytes ...".

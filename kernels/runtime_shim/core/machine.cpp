@@ -74,11 +74,19 @@ Machine::Machine() {
 Machine::~Machine() = default;
 
 simulator::SimulatorDevice& Machine::device() {
+  if (host_ != nullptr) {
+    return *host_->device;
+  }
   Require(bad_settings_.empty(), kNotInitialized, bad_settings_.c_str());
   if (device_ == nullptr) {
     device_ = simulator::MakeSimulator(settings_.simulator);
   }
   return *device_;
+}
+
+void Machine::Borrow(const Host* host) {
+  host_ = host;
+  findings_->Redirect(host);
 }
 
 LoadedImage* Machine::Load(const std::string& name, const std::vector<FatImage>& images) {
@@ -199,11 +207,10 @@ double Machine::Run(const KernelWork& work) {
   TakeOutput(*work.function->image);
   TakeFindings();
   const kernels::Counters counters = device().TakeCounters();
-  counters_.lane_instructions += counters.lane_instructions;
-  counters_.warp_instructions += counters.warp_instructions;
-  counters_.mma += counters.mma;
-  counters_.bank_conflicts += counters.bank_conflicts;
-  counters_.global_sectors += counters.global_sectors;
+  counters_ += counters;
+  if (host_ != nullptr) {
+    host_->counters(host_->context, counters);
+  }
   return KernelMicroseconds(counters, work.grid.count(), settings_.multiprocessors);
 }
 
@@ -253,6 +260,7 @@ void Machine::FlushOutput() {
 }
 
 void Machine::Reset() {
+  Require(host_ == nullptr, kNotPermitted, "the device belongs to the process that lent it");
   FlushOutput();
   images_.clear();
   device_.reset();

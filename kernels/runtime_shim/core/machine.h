@@ -11,6 +11,7 @@
 
 #include "kernels/runtime_shim/core/fat_binary.h"
 #include "kernels/runtime_shim/core/findings_file.h"
+#include "kernels/runtime_shim/core/hosted.h"
 #include "kernels/runtime_shim/core/settings.h"
 #include "kernels/runtime_shim/core/status.h"
 #include "kernels/simulator/simulator.h"
@@ -68,6 +69,8 @@ class Machine {
   /// The device, made on first use. Throws Refusal when the environment's settings are wrong.
   simulator::SimulatorDevice& device();
   FindingsFile& findings() { return *findings_; }
+  /// Uses the host's device from now on, and tells it what happens.
+  void Borrow(const Host* host);
 
   /// Loads the PTX among `images`. Throws Refusal (kNoBinaryForGpu, kInvalidPtx) after handing the
   /// reason to the findings file.
@@ -104,6 +107,7 @@ class Machine {
   std::string bad_settings_;
   std::unique_ptr<FindingsFile> findings_;
   std::unique_ptr<simulator::SimulatorDevice> device_;
+  const Host* host_ = nullptr;
   std::vector<std::unique_ptr<LoadedImage>> images_;
   kernels::DeviceAddress workspace_ = 0;  ///< of cooperative launches
   Status fault_ = kSuccess;

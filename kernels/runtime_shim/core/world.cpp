@@ -52,11 +52,11 @@ GraphExec* World::Keep(std::unique_ptr<GraphExec> exec) {
 }
 
 void World::Reset() {
+  machine.Reset();
   executables.clear();
   graphs.clear();
   streams.Clear();
   memory.Clear();
-  machine.Reset();
 }
 
 int TakeLastError() { return std::exchange(last_error, static_cast<int>(kSuccess)); }
