@@ -46,7 +46,33 @@ HalfBits SiluHalf(float gate, float exp_minus_gate) {
   return arith::FloatToHalf(gate / (1.0F + exp_minus_gate));
 }
 
+// The same with __fdividef: rcp.approx through the table unit, then a multiplication. A divisor is
+// at least 1, and beyond 2^126 the unit gives 0 as documented.
+HalfBits ApproximateSiluHalf(float gate, float exp_minus_gate) {
+  return arith::FloatToHalf(arith::RcpApproxFtz(1.0F + exp_minus_gate) * gate);
+}
+
+// nvcc fuses expf's last multiplication into the addition of 1; the scale is a power of two, so
+// that changes no bit unless the product leaves the normal range, where 1 absorbs it.
+template <typename Silu>
+HalfMatrix MapSilu(const HalfMatrix& w13, Silu silu) {
+  const int intermediate = w13.cols / 2;
+  HalfMatrix out{w13.rows, intermediate, {}};
+  out.bits.reserve(static_cast<std::size_t>(w13.rows) * intermediate);
+  for (int r = 0; r < w13.rows; ++r) {
+    const auto row = w13.row(r);
+    for (int i = 0; i < intermediate; ++i) {
+      const float gate = arith::HalfToFloat(row[static_cast<std::size_t>(i)]);
+      out.bits.push_back(arith::HalfMul(silu(gate, ExpfOfNvcc(-gate)),
+                                        row[static_cast<std::size_t>(intermediate + i)]));
+    }
+  }
+  return out;
+}
+
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+float TwoUlp(float x, float towards) { return std::nextafter(std::nextafter(x, towards), towards); }
 
 bool IsNan(HalfBits h) { return (h & 0x7FFF) > 0x7C00; }
 
@@ -136,31 +162,20 @@ float ExpfOfNvcc(float x) {
   return arith::Ex2ApproxFtz(w) * scale;
 }
 
-HalfMatrix PredictSilu(const HalfMatrix& w13) {
-  const int intermediate = w13.cols / 2;
-  HalfMatrix out{w13.rows, intermediate, {}};
-  out.bits.reserve(static_cast<std::size_t>(w13.rows) * intermediate);
-  for (int r = 0; r < w13.rows; ++r) {
-    const auto row = w13.row(r);
-    for (int i = 0; i < intermediate; ++i) {
-      // nvcc fuses expf's last multiplication into the addition of 1; the scale is a power of two,
-      // so that changes no bit unless the product leaves the normal range, where 1 absorbs it.
-      const float gate = arith::HalfToFloat(row[static_cast<std::size_t>(i)]);
-      out.bits.push_back(arith::HalfMul(SiluHalf(gate, ExpfOfNvcc(-gate)),
-                                        row[static_cast<std::size_t>(intermediate + i)]));
-    }
-  }
-  return out;
-}
+HalfMatrix PredictSilu(const HalfMatrix& w13) { return MapSilu(w13, SiluHalf); }
 
-bool SiluAllows(HalfBits gate, HalfBits up, HalfBits got) {
+HalfMatrix PredictFusedSilu(const HalfMatrix& w13) { return MapSilu(w13, ApproximateSiluHalf); }
+
+bool SiluAllows(HalfBits gate, HalfBits up, HalfBits got, SiluDivision division) {
   const float g = arith::HalfToFloat(gate);
   // The documented bound counts from the correctly rounded result.
   const auto rounded = static_cast<float>(Exp(-static_cast<double>(g)));
-  const float low = std::nextafter(std::nextafter(rounded, 0.0F), 0.0F);
-  const float high = std::nextafter(std::nextafter(rounded, kInfinity), kInfinity);
-  HalfBits s = SiluHalf(g, low);
-  const HalfBits last = SiluHalf(g, high);
+  const auto quotient = [&](float exponential, float towards) {
+    const float q = g / (1.0F + exponential);
+    return division == SiluDivision::kIeee ? q : TwoUlp(q, towards);
+  };
+  HalfBits s = arith::FloatToHalf(quotient(TwoUlp(rounded, 0.0F), std::copysign(kInfinity, g)));
+  const HalfBits last = arith::FloatToHalf(quotient(TwoUlp(rounded, kInfinity), 0.0F));
   if (IsNan(s) || IsNan(last)) {
     return IsNan(got);
   }

@@ -36,10 +36,18 @@ float ExpfOfNvcc(float x);
 /// then a half multiply; expf is ExpfOfNvcc. w13 = [gate | up].
 HalfMatrix PredictSilu(const HalfMatrix& w13);
 
-/// Whether `got` is a value that SiLU(gate) * up may have on a chip whose expf is only known to
-/// keep its documented bound (2 ulp): the half lies between those that the two ends of the bound
-/// give. -0 equals +0 and any NaN any other.
-bool SiluAllows(std::uint16_t gate, std::uint16_t up, std::uint16_t got);
+/// The same with the approximate division of the fused epilogue, g * rcp(1 + expf(-g)): __fdividef
+/// as nvcc 11.8 compiles it, with the reciprocal that reference/arith models.
+HalfMatrix PredictFusedSilu(const HalfMatrix& w13);
+
+/// Which division SiLU has.
+enum class SiluDivision { kIeee, kApproximate };
+
+/// Whether `got` is a value that SiLU(gate) * up may have on a chip whose expf (and approximate
+/// division) is only known to keep its documented bound of 2 ulp: the half lies between those that
+/// the two ends of the bound give. -0 equals +0 and any NaN any other.
+bool SiluAllows(std::uint16_t gate, std::uint16_t up, std::uint16_t got,
+                SiluDivision division = SiluDivision::kIeee);
 
 /// The ordered fp32 reduction: fma over routes 0..k-1 from +0, one rounding at the end.
 HalfMatrix PredictReduce(const Problem& problem, const Permutation& permutation,

@@ -1,3 +1,5 @@
+// The loop over the columns is compiled once per instruction set; Highway picks one at run time. No
+// operation is fused or reordered, so all of them give the same bits.
 #include "reference/running_bound.h"
 
 #include <algorithm>
@@ -5,38 +7,73 @@
 
 #include "reference/rounding_error.h"
 
-namespace voltcheck::reference {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reference/running_bound.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace voltcheck::reference::HWY_NAMESPACE {
 namespace {
 
-using Values = RunningBound::Values;
-
-// What one step adds up to, column by column.
+// What the four products of one step add up to in one column.
 struct StepSums {
-  alignas(64) Values product{};    // sum of a w
-  alignas(64) Values magnitude{};  // sum of (|a| + uncertainty) |w|
-  alignas(64) Values spread{};     // sum of uncertainty |w|
-  alignas(64) Values exponent{};   // largest 2^(ea + ew)
+  double product = 0;    // sum of a w
+  double magnitude = 0;  // sum of (|a| + uncertainty) |w|
+  double spread = 0;     // sum of uncertainty |w|
+  double exponent = 0;   // largest 2^(ea + ew)
 };
 
-void Accumulate(const StepInput& a, const StepWeights& w, StepSums& sums) {
-  for (int i = 0; i < 4; ++i) {
-    const double value = a.value[static_cast<std::size_t>(i)];
-    const double uncertainty = a.uncertainty[static_cast<std::size_t>(i)];
-    const double exponent = a.exponent[static_cast<std::size_t>(i)];
-    const double magnitude = std::fabs(value) + uncertainty;
-    const double* const weights = w.value[i];
-    const double* const weight_exponents = w.exponent[i];
-    for (std::size_t n = 0; n < kBlockColumns; ++n) {
-      const double absolute = std::fabs(weights[n]);
-      sums.product[n] += value * weights[n];
-      sums.magnitude[n] += magnitude * absolute;
-      sums.spread[n] += uncertainty * absolute;
-      sums.exponent[n] = std::max(sums.exponent[n], exponent * weight_exponents[n]);
+template <bool kSoftware>
+void StepColumns(double cut, double chain, const StepInput& a, const StepWeights& w,
+                 double* HWY_RESTRICT sums, double* HWY_RESTRICT errors,
+                 double* HWY_RESTRICT spreads) {
+  for (std::size_t n = 0; n < kBlockColumns; ++n) {
+    StepSums step;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double weight = w.value[i][n];
+      const double absolute = std::fabs(weight);
+      step.product += a.value[i] * weight;
+      step.magnitude += (std::fabs(a.value[i]) + a.uncertainty[i]) * absolute;
+      step.spread += a.uncertainty[i] * absolute;
+      step.exponent = std::max(step.exponent, a.exponent[i] * w.exponent[i][n]);
     }
+    // |C| of the kernel is at most the exact partial sum plus everything it may be off by.
+    const double before = std::fabs(sums[n]) + spreads[n] + errors[n];
+    const double sum = sums[n] + step.product;
+    const double spread = spreads[n] + step.spread;
+    double error = errors[n] + 0x1p-50 * (before + step.magnitude);  // fp64's own roundings
+    if constexpr (kSoftware) {
+      error += chain * step.magnitude;
+      error += FloatRoundingError(std::fabs(sum) + spread + error);
+    } else {
+      error += cut * std::max(std::max(PowerOfTwoBelow(before), step.exponent), 0x1p-126);
+      error += 0x1p-23 * PowerOfTwoBelow(std::fabs(sum) + spread + error);
+    }
+    sums[n] = sum;
+    spreads[n] = spread;
+    errors[n] = error;
+  }
+}
+
+void StepTarget(Numerics numerics, const StepInput& a, const StepWeights& w, double* sums,
+                double* errors, double* spreads) {
+  if (numerics == Numerics::kSm80Software || numerics == Numerics::kSm90) {
+    StepColumns<true>(0, Gamma(a.nonzero - 1), a, w, sums, errors, spreads);
+  } else {
+    const double cut = (numerics == Numerics::kV100 ? 0x1p-23 : 0x1p-24) * a.nonzero;
+    StepColumns<false>(cut, 0, a, w, sums, errors, spreads);
   }
 }
 
 }  // namespace
+}  // namespace voltcheck::reference::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace voltcheck::reference {
+
+HWY_EXPORT(StepTarget);
 
 StepInput MakeStepInput(const double* value, const double* uncertainty) {
   StepInput a;
@@ -56,27 +93,8 @@ void RunningBound::Step(Numerics numerics, const StepInput& a, const StepWeights
   if (a.nonzero == 0) {
     return;  // D = C
   }
-  StepSums step;
-  Accumulate(a, w, step);
-  const bool software = numerics == Numerics::kSm80Software || numerics == Numerics::kSm90;
-  const double cut = (numerics == Numerics::kV100 ? 0x1p-23 : 0x1p-24) * a.nonzero;
-  const double chain = Gamma(a.nonzero - 1);
-  for (std::size_t n = 0; n < kBlockColumns; ++n) {
-    // |C| of the kernel is at most the exact partial sum plus everything it may be off by.
-    const double before = std::fabs(sum_[n]) + spread_[n] + error_[n];
-    sum_[n] += step.product[n];
-    spread_[n] += step.spread[n];
-    double error = error_[n] + 0x1p-50 * (before + step.magnitude[n]);  // fp64's own roundings
-    if (software) {
-      error += chain * step.magnitude[n];
-      error += FloatRoundingError(std::fabs(sum_[n]) + spread_[n] + error);
-    } else {
-      const double largest = std::max({PowerOfTwoBelow(before), step.exponent[n], 0x1p-126});
-      error += cut * largest;
-      error += 0x1p-23 * PowerOfTwoBelow(std::fabs(sum_[n]) + spread_[n] + error);
-    }
-    error_[n] = error;
-  }
+  HWY_DYNAMIC_DISPATCH(StepTarget)
+  (numerics, a, w, sum_.data(), error_.data(), spread_.data());
 }
 
 void RunningBound::EndSplit() {
@@ -96,3 +114,4 @@ void RunningBound::EndSplit() {
 }
 
 }  // namespace voltcheck::reference
+#endif  // HWY_ONCE
