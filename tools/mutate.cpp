@@ -9,7 +9,9 @@
 #include "tools/terminal.h"
 #include "verify/build_info.h"
 #include "verify/device_options.h"
+#include "verify/mutation/assembler.h"
 #include "verify/mutation/campaign.h"
+#include "verify/mutation/journal.h"
 #include "verify/mutation/mutant_table.h"
 #include "verify/mutation/plan_operators.h"
 #include "verify/mutation/ptx_operators.h"
@@ -118,6 +120,36 @@ void PrintTable(const Campaign& campaign, const HonestFigures& honest) {
   }
 }
 
+// The table of docs/judgement.md.
+void PrintMarkdown(const Campaign& campaign, const HonestFigures& honest) {
+  const std::uint64_t real = campaign.Count(Fate::kCaught) + campaign.Count(Fate::kSurvived);
+  std::printf(
+      "| judged by | caught of %llu | missed | false alarms in %llu honest cases |\n"
+      "|---|---|---|---|\n",
+      static_cast<unsigned long long>(real), static_cast<unsigned long long>(honest.cases));
+  const auto row = [&](std::string name, std::uint64_t caught, std::uint64_t alarms) {
+    for (std::size_t at = name.find('|'); at != std::string::npos; at = name.find('|', at + 2)) {
+      name.insert(at, "\\");
+    }
+    std::printf(
+        "| %s | %llu | %llu | %llu |\n", name.c_str(), static_cast<unsigned long long>(caught),
+        static_cast<unsigned long long>(real - caught), static_cast<unsigned long long>(alarms));
+  };
+  row("Voltcheck", campaign.Count(Fate::kCaught), honest.alarms);
+  for (std::size_t i = 0; i < mutation::kPolicies; ++i) {
+    row(std::string(mutation::TolerancePolicies()[i].rule), RejectedBy(campaign, i),
+        honest.policy_alarms[i]);
+  }
+  std::printf(
+      "\n%llu mutants: %llu caught, %llu equivalent, %llu survived; %llu discarded; median "
+      "kill %.2f s.\n",
+      static_cast<unsigned long long>(campaign.mutants()),
+      static_cast<unsigned long long>(campaign.Count(Fate::kCaught)),
+      static_cast<unsigned long long>(campaign.Count(Fate::kEquivalent)),
+      static_cast<unsigned long long>(campaign.Count(Fate::kSurvived)),
+      static_cast<unsigned long long>(campaign.Count(Fate::kDiscarded)), campaign.MedianKill());
+}
+
 void PrintCampaign(const Campaign& campaign, const HonestFigures& honest, bool quiet) {
   const bool passed = campaign.CaughtShare() >= mutation::kCaughtTarget && honest.alarms == 0;
   if (quiet && passed) {
@@ -160,6 +192,30 @@ void PrintCampaign(const Campaign& campaign, const HonestFigures& honest, bool q
               100 * campaign.CaughtShare(), static_cast<unsigned long long>(honest.alarms));
 }
 
+HonestFigures RunHonest(const mutation::CampaignOptions& campaign, std::uint64_t count,
+                        mutation::Journal* journal, bool quiet) {
+  mutation::HonestOptions options;
+  options.overrides = campaign.selection.overrides;
+  options.count = count;
+  options.seed = campaign.seed;
+  options.jobs = campaign.jobs;
+  options.stop = InterruptGuard::Requested;
+  if (journal != nullptr) {
+    options.known = journal->honest();
+  }
+  const std::uint64_t blocks = (count + mutation::kHonestBlock - 1) / mutation::kHonestBlock;
+  Progress progress(blocks, quiet, "blocks of honest cases");
+  options.progress = [&](std::uint64_t first, const HonestFigures& figures) {
+    progress.Step(figures.alarms == 0);
+    if (journal != nullptr) {
+      journal->Append(first, figures);
+    }
+  };
+  HonestFigures figures = mutation::RunHonestCases(options);
+  progress.Clear();
+  return figures;
+}
+
 verify::RunProvenance Provenance(const mutation::CampaignOptions& options,
                                  const std::string& arguments) {
   const verify::BuildInfo& build = verify::ThisBuild();
@@ -193,9 +249,18 @@ ExitStatus Mutate(const Words& words) {
                   "show a mutant at most so many cases of the first set; 0: all");
   arguments.Value("seed", "0", "draws another sample");
   arguments.Value("honest", "0", "also run so many honest cases, and count false alarms there");
+  arguments.Flag("only-honest", "run no mutants");
+  arguments.Flag("kill-only",
+                 "be done with a mutant when it is caught; says nothing of the policies then");
+  arguments.Value("ptxas", "",
+                  "assembler that tells equivalent mutants, instead of $VOLTCHECK_PTXAS and the "
+                  "build's; none: do without");
+  arguments.Value("journal", "",
+                  "file that keeps what was found, line by line; one that exists is gone on with");
   arguments.Value("jobs", "0", "mutants in flight, 0 for one per core; never changes a result");
   arguments.Value("out", "", "run file");
   arguments.Flag("json", "print JSON instead of the table");
+  arguments.Flag("markdown", "print the table as Markdown");
   arguments.Flag("quiet", "print nothing but failures");
   if (!arguments.Parse(words)) {
     return ExitStatus::kPassed;
@@ -211,25 +276,46 @@ ExitStatus Mutate(const Words& words) {
   const std::uint64_t honest_cases = arguments.Number("honest");
   const bool quiet = arguments.Has("quiet");
   const std::string out = arguments.Text("out");
+  const bool only_honest = arguments.Has("only-honest");
+  options.kill_only = arguments.Has("kill-only");
+  if (!only_honest && arguments.Text("ptxas") != "none") {
+    options.ptxas = mutation::FindAssembler(arguments.Text("ptxas"));
+  }
+  const std::string record =
+      "mutate --kernel '" + options.selection.kernel + "' --operators '" +
+      arguments.Text("operators") + "' --budget-cases " + std::to_string(options.budget_cases) +
+      " --seed " + std::to_string(options.seed) + (options.kill_only ? " --kill-only" : "") +
+      (options.ptxas.empty() && !only_honest ? " --ptxas none" : "");
+  const verify::RunProvenance provenance = Provenance(
+      options, record + " --sample " + (only_honest ? "none" : std::to_string(options.sample)) +
+                   " --honest " + std::to_string(honest_cases));
+  std::optional<mutation::Journal> journal;
+  if (const std::string path = arguments.Text("journal"); !path.empty()) {
+    journal.emplace(path, provenance.commit + " " + provenance.kernels_hash + " " + record);
+    options.known = journal->mutants();
+  }
 
   const InterruptGuard interrupt;
   options.stop = InterruptGuard::Requested;
-  Progress progress(options.sample + honest_cases, quiet);
-  options.progress = [&](const MutantResult& r) { progress.Step(r.fate != Fate::kSurvived); };
-  const Campaign campaign = mutation::RunCampaign(options);
-  HonestFigures honest = campaign.honest;
-  if (honest_cases > 0) {
-    honest = mutation::RunHonestCases(options.selection.overrides, honest_cases, options.seed,
-                                      options.jobs, InterruptGuard::Requested);
+  Campaign campaign;
+  if (!only_honest) {
+    Progress progress(options.sample, quiet, "mutants");
+    options.progress = [&](const MutantResult& r) {
+      progress.Step(r.fate != Fate::kSurvived);
+      if (journal && !options.known.contains(r.mutant.id)) {
+        journal->Append(r);
+      }
+    };
+    campaign = mutation::RunCampaign(options);
+    progress.Clear();
   }
-  progress.Clear();
+  if (honest_cases > 0) {
+    campaign.honest = RunHonest(options, honest_cases, journal ? &*journal : nullptr, quiet);
+    campaign.complete = campaign.complete && campaign.honest.cases == honest_cases;
+  }
+  const HonestFigures& honest = campaign.honest;
   if (!out.empty()) {
-    const std::string record = "mutate --kernel '" + options.selection.kernel + "' --operators '" +
-                               arguments.Text("operators") + "' --sample " +
-                               std::to_string(options.sample) + " --budget-cases " +
-                               std::to_string(options.budget_cases) + " --seed " +
-                               std::to_string(options.seed);
-    mutation::WriteCampaign(out, Provenance(options, record), campaign);
+    mutation::WriteCampaign(out, provenance, campaign);
   }
   if (arguments.Has("json")) {
     Json cases = Json::array();
@@ -240,10 +326,12 @@ ExitStatus Mutate(const Words& words) {
                            {"summary", Summary(campaign, honest)},
                            {"cases", std::move(cases)}};
     std::printf("%s\n", document.dump(1).c_str());
+  } else if (arguments.Has("markdown")) {
+    PrintMarkdown(campaign, honest);
   } else {
     PrintCampaign(campaign, honest, quiet);
   }
-  if (!campaign.complete || InterruptGuard::Requested()) {
+  if (!campaign.complete) {
     return ExitStatus::kInterrupted;
   }
   const bool any = campaign.mutants() + honest.cases > 0;

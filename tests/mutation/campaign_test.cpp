@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "verify/mutation/assembler.h"
 #include "verify/mutation/trial.h"
 
 namespace voltcheck::mutation {
@@ -14,11 +15,13 @@ CampaignOptions Small(std::vector<std::string> operators, std::string kernel) {
   options.selection.kernel = std::move(kernel);
   options.selection.operators = std::move(operators);
   options.jobs = 1;
+  options.kill_only = true;
+  options.ptxas = FindAssembler("");
   return options;
 }
 
 TEST(Campaign, DoesNotDependOnJobs) {
-  CampaignOptions options = Small({"widen-bound", "drop-predicate"}, "moe_gather");
+  CampaignOptions options = Small({"drop-barrier", "move-barrier"}, "moe_segments");
   const Campaign one = RunCampaign(options);
   options.jobs = 3;
   const Campaign three = RunCampaign(options);
@@ -79,7 +82,10 @@ TEST(Campaign, HangingMutantsAreCaught) {
 }
 
 TEST(Honest, SmallCasesRaiseNoAlarm) {
-  const HonestFigures figures = RunHonestCases({}, 40, 0, 1, {});
+  HonestOptions options;
+  options.count = 40;
+  options.jobs = 1;
+  const HonestFigures figures = RunHonestCases(options);
   EXPECT_EQ(figures.cases, 40U);
   EXPECT_EQ(figures.alarms, 0U) << (figures.examples.empty() ? "" : figures.examples.front());
 }

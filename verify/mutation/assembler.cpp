@@ -94,20 +94,33 @@ std::vector<std::byte> CodeOf(const std::string& cubin, const std::string& entry
 
 }  // namespace
 
-Assembled Assemble(const std::string& ptx, const std::string& entry) {
-  constexpr const char* kPtxas = VOLTCHECK_PTXAS;
-  if (access(kPtxas, X_OK) != 0) {
-    throw Error(ExitStatus::kUnavailable,
-                std::string(kPtxas) +
-                    ": the assembler that tells equivalent mutants is not here; "
-                    "install the CUDA Toolkit that this was built with");
+std::string FindAssembler(const std::string& named) {
+  const char* const environment = std::getenv("VOLTCHECK_PTXAS");
+  const std::string wanted = !named.empty() ? named : environment != nullptr ? environment : "";
+  if (!wanted.empty()) {
+    if (access(wanted.c_str(), X_OK) != 0) {
+      throw BadInput(named.empty() ? "VOLTCHECK_PTXAS" : "--ptxas", wanted + " cannot be run",
+                     "name the ptxas of a CUDA Toolkit for sm_70");
+    }
+    return wanted;
   }
+  constexpr const char* kBuilt = VOLTCHECK_PTXAS;
+  if (access(kBuilt, X_OK) != 0) {
+    throw Error(ExitStatus::kUnavailable,
+                std::string(kBuilt) +
+                    ": the assembler that tells equivalent mutants is not here; name one with "
+                    "--ptxas, or do without with --ptxas none");
+  }
+  return kBuilt;
+}
+
+Assembled Assemble(const std::string& ptxas, const std::string& ptx, const std::string& entry) {
   const TemporaryFolder folder;
   std::ofstream(folder / "kernel.ptx", std::ios::binary) << ptx;
   const int status = RunShell(
       {"sh", "-c",
        "ulimit -t 120; exec \"$1\" -arch=sm_70 -O3 -o \"$2.cubin\" \"$2.ptx\" >\"$2.txt\" 2>&1",
-       "sh", kPtxas, folder / "kernel"});
+       "sh", ptxas, folder / "kernel"});
   Assembled assembled;
   if (status != 0) {
     const std::string said = ReadAll(folder / "kernel.txt");
@@ -119,7 +132,7 @@ Assembled Assemble(const std::string& ptx, const std::string& entry) {
   const std::string cubin = ReadAll(folder / "kernel.cubin");
   if (cubin.size() < sizeof(Elf64_Ehdr)) {
     throw Error(ExitStatus::kUnavailable,
-                std::string(kPtxas) + ": left no cubin; make room in the temporary folder");
+                ptxas + ": left no cubin; make room in the temporary folder");
   }
   assembled.accepted = true;
   assembled.code = CodeOf(cubin, entry);

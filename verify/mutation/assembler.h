@@ -16,9 +16,14 @@ struct Assembled {
   std::vector<std::byte> code;
 };
 
-/// Runs the ptxas that the build found, in a process of its own with a limit on its time. Thread
-/// safe. Throws Error (status 3) when it is not there or cannot be started.
-Assembled Assemble(const std::string& ptx, const std::string& entry);
+/// The assembler to use: `named` if it is not empty, else the environment's VOLTCHECK_PTXAS, else
+/// the one that the build found. Throws Error: status 2 when a named one cannot be run, status 3
+/// when the build's is not on this machine.
+std::string FindAssembler(const std::string& named);
+
+/// Runs `ptxas`, in a process of its own with a limit on its time. Thread safe. Throws Error
+/// (status 3) when it cannot be started.
+Assembled Assemble(const std::string& ptxas, const std::string& ptx, const std::string& entry);
 
 }  // namespace voltcheck::mutation
 

@@ -29,13 +29,17 @@ void ForEach(std::size_t count, int jobs, Body body) {
   const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                           threads);
   std::vector<std::exception_ptr> errors(count);
-  oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-    try {
-      body(i);
-    } catch (...) {
-      errors[i] = std::current_exception();
-    }
-  });
+  // One at a time: some take a thousand times as long as others.
+  oneapi::tbb::parallel_for(
+      std::size_t{0}, count,
+      [&](std::size_t i) {
+        try {
+          body(i);
+        } catch (...) {
+          errors[i] = std::current_exception();
+        }
+      },
+      oneapi::tbb::simple_partitioner());
   for (const std::exception_ptr& error : errors) {
     if (error) {
       std::rethrow_exception(error);
@@ -70,7 +74,14 @@ class Runner {
     if (mutant.in_kernel()) {
       const KernelText& kernel = *set_.kernels.at(mutant.kernel);
       image = {kernel.file(), Apply(kernel.text(), mutant.edits), {}};
-      const Assembled assembled = Assemble(image.ptx, mutant.kernel);
+    }
+    const auto known = options_.known.find(mutant.id);
+    if (known != options_.known.end() && known->second.mutant.what == mutant.what) {
+      Restore(known->second, image, result);
+      return result;
+    }
+    if (mutant.in_kernel() && !options_.ptxas.empty()) {
+      const Assembled assembled = Assemble(options_.ptxas, image.ptx, mutant.kernel);
       if (!assembled.accepted) {
         result.fate = Fate::kDiscarded;
         result.reason = "ptxas: " + assembled.message;
@@ -109,8 +120,8 @@ class Runner {
     if (options_.budget_cases > 0 && prepared.quick.size() > options_.budget_cases) {
       prepared.quick.resize(options_.budget_cases);
     }
-    if (!kernel.empty()) {
-      const Assembled original = Assemble(set_.kernels.at(kernel)->text(), kernel);
+    if (!kernel.empty() && !options_.ptxas.empty()) {
+      const Assembled original = Assemble(options_.ptxas, set_.kernels.at(kernel)->text(), kernel);
       if (!original.accepted) {
         throw BadInput(kernel, "is not accepted by the assembler (" + original.message + ")",
                        "mutate kernels that assemble for sm_70");
@@ -140,11 +151,11 @@ class Runner {
     const auto start = std::chrono::steady_clock::now();
     for (const Killer& killer : quick) {
       Show(killer, image, start, result);
-      if (result.fate == Fate::kCaught && AllRejected(result)) {
+      if (result.fate == Fate::kCaught && (options_.kill_only || AllRejected(result))) {
         return;
       }
     }
-    if (result.fate == Fate::kCaught) {
+    if (result.fate == Fate::kCaught || (options_.kill_only && HasProof(result))) {
       return;
     }
     result.deep = true;
@@ -154,10 +165,29 @@ class Runner {
         return;
       }
     }
+    HasProof(result);
+  }
+
+  // Makes a mutant equivalent whose proof is written down.
+  bool HasProof(MutantResult& result) const {
     const auto proof = proofs_.find(result.mutant.id);
-    if (proof != proofs_.end() && proof->second.first == result.mutant.what) {
-      result.fate = Fate::kEquivalent;
-      result.reason = "proof: " + proof->second.second;
+    if (proof == proofs_.end() || proof->second.first != result.mutant.what) {
+      return false;
+    }
+    result.fate = Fate::kEquivalent;
+    result.reason = "proof: " + proof->second.second;
+    return true;
+  }
+
+  // What is known of a mutant, with the record of the case that caught it made anew.
+  void Restore(const MutantResult& known, const kernels::ModuleImage& image, MutantResult& result) {
+    const Mutant mutant = result.mutant;
+    result = known;
+    result.mutant = mutant;
+    if (known.fate == Fate::kCaught) {
+      const Killer killer{ParseDescriptor(known.killer.descriptor), known.schedule};
+      result.killer = bench_.Run(mutant, image, killer).record;
+      bench_.Honest(killer);
     }
   }
 
@@ -273,24 +303,38 @@ Campaign RunCampaign(const CampaignOptions& options) {
   return campaign;
 }
 
-HonestFigures RunHonestCases(const std::vector<kernels::ModuleImage>& overrides,
-                             std::uint64_t count, std::uint64_t seed, int jobs,
-                             const std::function<bool()>& stop) {
-  const Bench bench(overrides);
-  std::vector<std::optional<Trial>> trials(count);
-  ForEach(count, jobs, [&](std::size_t i) {
-    if (!stop || !stop()) {
-      trials[i] = bench.RunHonest(HonestCase(i, seed));
-      trials[i]->record.failures.clear();
+HonestFigures RunHonestCases(const HonestOptions& options) {
+  const Bench bench(options.overrides);
+  HonestFigures all;
+  for (std::uint64_t first = 0; first < options.count; first += kHonestBlock) {
+    const std::uint64_t count = std::min(kHonestBlock, options.count - first);
+    const auto known = options.known.find(first);
+    if (known != options.known.end() && known->second.cases == count) {
+      all.Add(known->second);
+      continue;
     }
-  });
-  HonestFigures figures;
-  for (const std::optional<Trial>& trial : trials) {
-    if (trial) {
-      figures.Add(*trial);
+    std::vector<std::optional<Trial>> trials(count);
+    ForEach(count, options.jobs, [&](std::size_t i) {
+      if (!options.stop || !options.stop()) {
+        trials[i] = bench.RunHonest(HonestCase(first + i, options.seed));
+        trials[i]->record.failures.clear();
+      }
+    });
+    HonestFigures block;
+    for (const std::optional<Trial>& trial : trials) {
+      if (trial) {
+        block.Add(*trial);
+      }
+    }
+    all.Add(block);
+    if (block.cases < count) {
+      break;
+    }
+    if (options.progress) {
+      options.progress(first, block);
     }
   }
-  return figures;
+  return all;
 }
 
 }  // namespace voltcheck::mutation

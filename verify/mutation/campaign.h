@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,15 @@ struct CampaignOptions {
   std::uint64_t budget_cases = 0;  ///< at most so many cases of the first set; 0: all
   std::uint64_t seed = 0;
   int jobs = 0;  ///< mutants at a time; 0: all cores. Never changes a result.
+  /// From FindAssembler. Empty: none is asked, so nothing is known to be the same machine code, and
+  /// nothing refused.
+  std::string ptxas;
+  /// Whether a mutant is done with when it is caught, without asking what the policies say of it in
+  /// further cases, and a proof counts after the first set of cases.
+  bool kill_only = false;
+  /// Results of before, by id; a mutant whose change is the same is not run again but for the case
+  /// that caught it, which makes its record.
+  std::map<std::string, MutantResult> known;
   std::function<bool()> stop;
   std::function<void(const MutantResult&)> progress;  ///< called one at a time, in any order
 };
@@ -65,10 +75,23 @@ inline constexpr double kCaughtTarget = 0.99;
 
 Campaign RunCampaign(const CampaignOptions& options);
 
-/// Runs the first `count` honest cases; Voltcheck must pass them all.
-HonestFigures RunHonestCases(const std::vector<kernels::ModuleImage>& overrides,
-                             std::uint64_t count, std::uint64_t seed, int jobs,
-                             const std::function<bool()>& stop);
+/// Cases that are judged together, and stand in one line of a journal.
+inline constexpr std::uint64_t kHonestBlock = 250;
+
+struct HonestOptions {
+  std::vector<kernels::ModuleImage> overrides;
+  std::uint64_t count = 0;
+  std::uint64_t seed = 0;
+  int jobs = 0;
+  std::function<bool()> stop;
+  /// Blocks of before, by their first case.
+  std::map<std::uint64_t, HonestFigures> known;
+  /// Called after every new block.
+  std::function<void(std::uint64_t first, const HonestFigures&)> progress;
+};
+
+/// Runs the first `count` honest cases; Voltcheck must pass them all. Fewer after `stop`.
+HonestFigures RunHonestCases(const HonestOptions& options);
 
 }  // namespace voltcheck::mutation
 

@@ -58,6 +58,13 @@ void DeclareColumns(hid_t group, h5::Table<Row>& table) {
 
 void WriteMutants(hid_t file, const Campaign& campaign) {
   const h5::Handle group = h5::CreateGroup(file, "mutants");
+  h5::SetNumber(group.get(), "honest_cases", campaign.honest.cases);
+  h5::SetNumber(group.get(), "honest_alarms", campaign.honest.alarms);
+  for (std::size_t i = 0; i < kPolicies; ++i) {
+    const std::string name =
+        "honest_" + ColumnOf(TolerancePolicies()[i].name);  // "honest_rejected_by_atol_2e_2"
+    h5::SetNumber(group.get(), name.c_str(), campaign.honest.policy_alarms[i]);
+  }
   h5::Table<Row> table;
   DeclareColumns(group.get(), table);
   std::int32_t next_case = 0;

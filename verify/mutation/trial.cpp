@@ -70,6 +70,19 @@ void HonestFigures::Add(const Trial& trial) {
   }
 }
 
+void HonestFigures::Add(const HonestFigures& more) {
+  cases += more.cases;
+  alarms += more.alarms;
+  for (std::size_t i = 0; i < kPolicies; ++i) {
+    policy_alarms[i] += more.policy_alarms[i];
+  }
+  for (const std::string& example : more.examples) {
+    if (examples.size() < kExamples) {
+      examples.push_back(example);
+    }
+  }
+}
+
 Trial Bench::Run(const Mutant& mutant, const kernels::ModuleImage& image, const Killer& killer) {
   verify::DeviceOptions options;
   options.overrides = overrides_;

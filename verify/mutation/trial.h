@@ -34,6 +34,7 @@ struct HonestFigures {
   std::array<std::uint64_t, kPolicies> policy_alarms{};
   std::vector<std::string> examples;  ///< reproduction lines of Voltcheck's alarms, at most ten
   void Add(const Trial& trial);
+  void Add(const HonestFigures& more);
 };
 
 /// Runs cases on kernels with and without a fault, through the same function as every other
