@@ -1,0 +1,233 @@
+// The inner loops over kChunk pairs of floats. Included once per Highway target.
+//
+// Sixteen interleaved lanes whatever the vector width, multiplications and additions apart (no
+// fused operations), and lanes added by halves at the end: so each target gives the same bits.
+
+#if defined(VOLTCHECK_VERIFY_LOGITS_CHUNK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VOLTCHECK_VERIFY_LOGITS_CHUNK_INL_H_
+#undef VOLTCHECK_VERIFY_LOGITS_CHUNK_INL_H_
+#else
+#define VOLTCHECK_VERIFY_LOGITS_CHUNK_INL_H_
+#endif
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "hwy/highway.h"
+#include "reference/arith/half.h"
+#include "verify/logits/fast_row.h"
+
+#ifndef VOLTCHECK_VERIFY_LOGITS_CHUNK_RESULTS_
+#define VOLTCHECK_VERIFY_LOGITS_CHUNK_RESULTS_
+namespace voltcheck::logits {
+
+/// Of the differences other - base of one chunk. `squares` is not finite when a value is not.
+struct ChunkScan {
+  float base_largest = 0;
+  float other_largest = 0;
+  float max_abs = 0;
+  std::uint64_t differing = 0;
+  double sum = 0;
+  double squares = 0;
+};
+
+/// With e = exp(base - largest) and d = (other - base) - shift: the sums of e, of e d and of
+/// e (exp(d) - 1 - d).
+struct ChunkWeights {
+  double weight = 0;
+  double moved = 0;
+  double curved = 0;
+};
+
+}  // namespace voltcheck::logits
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace voltcheck::logits::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using DF = hn::CappedTag<float, 16>;
+using VF = hn::Vec<DF>;
+using DI = hn::RebindToSigned<DF>;
+
+constexpr std::size_t kWidth = 16;
+constexpr std::size_t kLanes = hn::MaxLanes(DF());
+constexpr std::size_t kParts = kWidth / kLanes;
+
+/// Sixteen lanes in as many registers as they take.
+struct Wide {
+  VF part[kParts];
+
+  static Wide Of(float x) {
+    Wide w;
+    for (std::size_t i = 0; i < kParts; ++i) {
+      w.part[i] = hn::Set(DF(), x);
+    }
+    return w;
+  }
+  std::array<float, kWidth> Lanes() const {
+    alignas(64) std::array<float, kWidth> lanes;
+    for (std::size_t i = 0; i < kParts; ++i) {
+      hn::Store(part[i], DF(), lanes.data() + i * kLanes);
+    }
+    return lanes;
+  }
+  double Sum() const {
+    const std::array<float, kWidth> lanes = Lanes();
+    std::array<double, kWidth> sums{};
+    for (std::size_t i = 0; i < kWidth; ++i) {
+      sums[i] = static_cast<double>(lanes[i]);
+    }
+    for (std::size_t half = kWidth / 2; half > 0; half /= 2) {
+      for (std::size_t i = 0; i < half; ++i) {
+        sums[i] += sums[i + half];
+      }
+    }
+    return sums[0];
+  }
+  float Max() const {
+    const std::array<float, kWidth> lanes = Lanes();
+    float largest = lanes[0];
+    for (const float x : lanes) {
+      largest = x > largest ? x : largest;
+    }
+    return largest;
+  }
+};
+
+inline ChunkScan ScanChunk(const float* base, const float* other) {
+  const DF df;
+  Wide base_largest = Wide::Of(-std::numeric_limits<float>::infinity());
+  Wide other_largest = base_largest;
+  Wide max_abs = Wide::Of(0);
+  Wide sum = Wide::Of(0);
+  Wide squares = Wide::Of(0);
+  Wide equal = Wide::Of(0);
+  const VF one = hn::Set(df, 1.0F);
+  for (std::size_t at = 0; at < kChunk; at += kWidth) {
+    for (std::size_t i = 0; i < kParts; ++i) {
+      const VF b = hn::Load(df, base + at + i * kLanes);
+      const VF o = hn::Load(df, other + at + i * kLanes);
+      const VF d = hn::Sub(o, b);
+      base_largest.part[i] = hn::Max(base_largest.part[i], b);
+      other_largest.part[i] = hn::Max(other_largest.part[i], o);
+      max_abs.part[i] = hn::Max(max_abs.part[i], hn::Abs(d));
+      sum.part[i] = hn::Add(sum.part[i], d);
+      squares.part[i] = hn::Add(squares.part[i], hn::Mul(d, d));
+      equal.part[i] = hn::Add(equal.part[i], hn::IfThenElseZero(hn::Eq(b, o), one));
+    }
+  }
+  ChunkScan scan;
+  scan.base_largest = base_largest.Max();
+  scan.other_largest = other_largest.Max();
+  scan.max_abs = max_abs.Max();
+  scan.differing = kChunk - static_cast<std::uint64_t>(equal.Sum());
+  scan.sum = sum.Sum();
+  scan.squares = squares.Sum();
+  return scan;
+}
+
+/// c0 + x (c1 + x (c2 + ...)).
+template <std::size_t kTerms>
+HWY_INLINE VF Polynomial(VF x, const float (&c)[kTerms]) {
+  VF y = hn::Set(DF(), c[kTerms - 1]);
+  for (std::size_t i = kTerms - 1; i-- > 0;) {
+    y = hn::Add(hn::Mul(y, x), hn::Set(DF(), c[i]));
+  }
+  return y;
+}
+
+/// exp(x) for x <= 0 up to rounding above; 0 below -87.
+HWY_INLINE VF Exp(VF x) {
+  const DF df;
+  const VF least = hn::Set(df, -87.0F);
+  const auto vanishes = hn::Lt(x, least);
+  const VF kept = hn::Max(x, least);
+  const VF n = hn::Round(hn::Mul(kept, hn::Set(df, 1.44269504F)));
+  // ln 2 in two parts; the first has nine bits, so n times it is exact.
+  VF r = hn::Sub(kept, hn::Mul(n, hn::Set(df, 0.693359375F)));
+  r = hn::Sub(r, hn::Mul(n, hn::Set(df, -2.12194440e-4F)));
+  // Taylor's series on |r| <= ln 2 / 2; the first term left out is below 2^-27.
+  constexpr float kTail[] = {1.0F / 2, 1.0F / 6, 1.0F / 24, 1.0F / 120, 1.0F / 720, 1.0F / 5040};
+  const VF tail = hn::Mul(hn::Mul(r, r), Polynomial(r, kTail));
+  const VF exp_r = hn::Add(hn::Set(df, 1.0F), hn::Add(r, tail));
+  const auto exponent =
+      hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(DI(), n), hn::Set(DI(), std::int32_t{127})));
+  return hn::IfThenZeroElse(vanishes, hn::Mul(exp_r, hn::BitCast(df, exponent)));
+}
+
+inline ChunkWeights WeighChunk(const float* base, const float* other, float largest, float shift) {
+  const DF df;
+  // exp(d) - 1 - d = d^2 (1/2 + d/6 + ...): to 2^-25 of it where |d| is below one half.
+  constexpr float kCurve[] = {1.0F / 2,   1.0F / 6,    1.0F / 24,   1.0F / 120,
+                              1.0F / 720, 1.0F / 5040, 1.0F / 40320};
+  const VF vlargest = hn::Set(df, largest);
+  const VF vshift = hn::Set(df, shift);
+  const VF half = hn::Set(df, 0.5F);
+  Wide weight = Wide::Of(0);
+  Wide moved = Wide::Of(0);
+  Wide curved = Wide::Of(0);
+  for (std::size_t at = 0; at < kChunk; at += kWidth) {
+    for (std::size_t i = 0; i < kParts; ++i) {
+      const VF b = hn::Load(df, base + at + i * kLanes);
+      const VF o = hn::Load(df, other + at + i * kLanes);
+      const VF d = hn::Sub(hn::Sub(o, b), vshift);
+      const VF e = Exp(hn::Sub(b, vlargest));
+      const VF ed = hn::Mul(e, d);
+      VF curve = hn::Mul(hn::Mul(ed, d), Polynomial(d, kCurve));
+      const auto large = hn::Gt(hn::Abs(d), half);
+      if (HWY_UNLIKELY(!hn::AllFalse(df, large))) {
+        const VF e_other = Exp(hn::Sub(hn::Sub(o, vlargest), vshift));
+        curve = hn::IfThenElse(large, hn::Sub(hn::Sub(e_other, e), ed), curve);
+      }
+      weight.part[i] = hn::Add(weight.part[i], e);
+      moved.part[i] = hn::Add(moved.part[i], ed);
+      curved.part[i] = hn::Add(curved.part[i], curve);
+    }
+  }
+  return {weight.Sum(), moved.Sum(), curved.Sum()};
+}
+
+/// 16-bit floats to fp32; `brain`: bf16, the upper half of a float.
+inline void WidenHalves(const std::byte* in, bool brain, std::size_t count, float* out) {
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  using DU = hn::RebindToUnsigned<DF>;
+  using D16 = hn::Rebind<std::uint16_t, DF>;
+  for (; i + kLanes <= count; i += kLanes) {
+    const auto* at = reinterpret_cast<const std::uint16_t*>(in + 2 * i);
+    const auto bits = hn::LoadU(D16(), at);
+    if (brain) {
+      hn::StoreU(hn::BitCast(DF(), hn::ShiftLeft<16>(hn::PromoteTo(DU(), bits))), DF(), out + i);
+      continue;
+    }
+#if HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
+    using DH = hn::Rebind<hwy::float16_t, DF>;
+    hn::StoreU(hn::PromoteTo(DF(), hn::BitCast(DH(), bits)), DF(), out + i);
+#else
+    alignas(64) std::array<std::uint16_t, kLanes> halves;
+    hn::StoreU(bits, D16(), halves.data());
+    arith::HalfToFloat(halves.data(), out + i, kLanes);
+#endif
+  }
+#endif
+  for (; i < count; ++i) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, in + 2 * i, sizeof(bits));
+    const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
+    if (brain) {
+      std::memcpy(out + i, &wide, sizeof(wide));
+    } else {
+      out[i] = arith::HalfToFloat(bits);
+    }
+  }
+}
+
+}  // namespace voltcheck::logits::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // VOLTCHECK_VERIFY_LOGITS_CHUNK_INL_H_
