@@ -78,9 +78,21 @@ struct Finding {
 struct Counters {
   std::uint64_t lane_instructions = 0;
   std::uint64_t warp_instructions = 0;
-  std::uint64_t mma = 0;             ///< warp-wide matrix instructions
+  std::uint64_t mma = 0;  ///< warp-wide matrix instructions
+  /// Rows of A, of the eight of each m8n8k4, that were zeros and took the exact short cut.
+  std::uint64_t mma_zero_rows = 0;
   std::uint64_t bank_conflicts = 0;  ///< extra shared-memory cycles
   std::uint64_t global_sectors = 0;  ///< 32-byte sectors requested
+
+  Counters& operator+=(const Counters& other) {
+    lane_instructions += other.lane_instructions;
+    warp_instructions += other.warp_instructions;
+    mma += other.mma;
+    mma_zero_rows += other.mma_zero_rows;
+    bank_conflicts += other.bank_conflicts;
+    global_sectors += other.global_sectors;
+    return *this;
+  }
 };
 
 /// A captured sequence of launches, replayed with the same addresses.

@@ -1,5 +1,7 @@
 #include "kernels/stage_runner.h"
 
+#include <algorithm>
+
 #include "fixtures/case/error.h"
 #include "kernels/plan_memory.h"
 #include "kernels/stage_outputs.h"
@@ -7,15 +9,28 @@
 namespace voltcheck::kernels {
 namespace {
 
-/// Runs the launches in order; false when the device faulted.
-bool RunAll(Device& device, const std::vector<Launch>& launches) {
-  for (const Launch& launch : launches) {
-    device.Run(launch);
+void Tell(Device& device, const std::function<void()>& listener) {
+  if (listener) {
+    device.Synchronize();
+    listener();
+  }
+}
+
+/// Runs the launches in order, of which the first `repacking` repack; false when the device
+/// faulted.
+bool RunAll(Device& device, const std::vector<Launch>& launches, std::size_t repacking,
+            const RunOptions& options) {
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (i == repacking) {
+      Tell(device, options.before_stage);
+    }
+    device.Run(launches[i]);
     if (device.faulted()) {
       return false;
     }
   }
   device.Synchronize();
+  Tell(device, options.after_stage);
   return !device.faulted();
 }
 
@@ -35,10 +50,16 @@ ObservedStage RunPlan(Device& device, KernelSet& kernels, const Plan& plan, cons
     launches.push_back(memory.Bind(launch, kernels));
   }
 
+  const auto stage_begin =
+      std::find_if(plan.launches.begin(), plan.launches.end(),
+                   [](const PlanLaunch& l) { return l.stage != PlanStage::kRepack; });
+  const auto repacking = static_cast<std::size_t>(stage_begin - plan.launches.begin());
+  const auto run = [&] { return RunAll(device, launches, repacking, options); };
+
   ObservedStage observed;
-  observed.crashed = options.poison == Poison::kPrevious && !RunAll(device, launches);
+  observed.crashed = options.poison == Poison::kPrevious && !run();
   for (int repeat = 1; repeat <= options.repeats && !observed.crashed; ++repeat) {
-    observed.crashed = !RunAll(device, launches);
+    observed.crashed = !run();
     if (observed.crashed) {
       break;
     }

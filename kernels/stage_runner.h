@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct RunOptions {
   /// overrun. The simulator knows each allocation's exact bounds, so there buffers are allocated
   /// bare.
   int guard_bytes = 256;
+  /// Called when the device has done all up to the launches behind the repacking, and when it has
+  /// done those, each time that the launches run. For timing; may be empty.
+  std::function<void()> before_stage;
+  std::function<void()> after_stage;
 };
 
 /// What the device produced, as raw bits, rows in permuted slot order, W13 columns in the layout of

@@ -14,6 +14,8 @@ namespace voltcheck::simulator {
 namespace {
 
 constexpr std::uint64_t kConstBankBytes = 64 * 1024;
+/// The modules of the build, and as many of others.
+constexpr std::size_t kCachedModules = 80;
 
 std::string Place(const ptx::Module& module, const ptx::Location& location) {
   return module.file + ":" + std::to_string(location.line) + ":" + std::to_string(location.column);
@@ -120,12 +122,23 @@ void Initialise(const ptx::Module& module, const SymbolTable& symbols, AddressSp
 
 LoadedModule LoadPtx(const std::string& file, const std::string& ptx, AddressSpace& global,
                      bool track_writes) {
+  static ModuleCache cache(kCachedModules);
+  LoadedModule loaded;
+  loaded.code = cache.Find(file, ptx);
+  if (loaded.code != nullptr) {
+    return loaded;
+  }
   ptx::Module module = ptx::ParseModule(file, ptx);
   LinkRuntime(module);
-  LoadedModule loaded;
   const SymbolTable symbols = PlaceVariables(module, global, track_writes, loaded);
-  loaded.program = Lower(module, symbols);
+  auto code = std::make_shared<Translation>();
+  code->program = Lower(module, symbols);
+  code->spins = FindSpinLoops(*code->program);
+  loaded.code = code;
   Initialise(module, symbols, global, loaded);
+  if (loaded.allocations.empty()) {
+    cache.Keep(file, ptx, loaded.code);
+  }
   return loaded;
 }
 

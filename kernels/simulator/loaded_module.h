@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/simulator/exec/context.h"
-#include "kernels/simulator/program/program.h"
+#include "kernels/simulator/module_cache.h"
 
 namespace voltcheck::simulator {
 
@@ -23,14 +23,16 @@ struct PlacedVariable {
 
 /// A module on a device: its program, its variables in global memory.
 struct LoadedModule {
-  std::unique_ptr<Program> program;
+  std::shared_ptr<const Translation> code;
   std::map<std::string, PlacedVariable> variables;
   std::vector<std::uint64_t> allocations;  ///< base addresses of what it holds
   Window constants;
 };
 
 /// Parses and translates `ptx` and initialises its variables. `file` appears in messages.
-/// Throws Error (status 2), "FILE:LINE:COLUMN: ...".
+/// Throws Error (status 2), "FILE:LINE:COLUMN: ...". Modules without variables of their own in
+/// global or constant memory come to the same on every device: their translation is kept for the
+/// next device that loads the text.
 LoadedModule LoadPtx(const std::string& file, const std::string& ptx, AddressSpace& global,
                      bool track_writes);
 

@@ -130,11 +130,10 @@ class Simulator final : public SimulatorDevice {
 
   std::uint32_t LoadModule(const kernels::ModuleImage& image) override {
     modules_.push_back(LoadPtx(image.name, image.ptx, global_, options_.checks.uninitialised));
-    spins_.push_back(std::make_unique<SpinLoops>(FindSpinLoops(*modules_.back().program)));
     return static_cast<std::uint32_t>(modules_.size() - 1);
   }
   kernels::KernelHandle FindKernel(std::uint32_t module, std::string_view name) override {
-    const Program& program = *modules_.at(module).program;
+    const Program& program = *modules_.at(module).code->program;
     for (std::uint32_t f = 0; f < program.functions.size(); ++f) {
       if (program.functions[f].entry && program.functions[f].name == name) {
         return {module, f};
@@ -148,7 +147,7 @@ class Simulator final : public SimulatorDevice {
   }
   std::vector<std::string> KernelNames(std::uint32_t module) const override {
     std::vector<std::string> names;
-    for (const FunctionCode& function : modules_.at(module).program->functions) {
+    for (const FunctionCode& function : modules_.at(module).code->program->functions) {
       if (function.entry) {
         names.push_back(function.name);
       }
@@ -172,11 +171,7 @@ class Simulator final : public SimulatorDevice {
     for (kernels::Finding& finding : result.findings.Summary()) {
       findings_.push_back(std::move(finding));
     }
-    counters_.lane_instructions += result.counters.lane_instructions;
-    counters_.warp_instructions += result.counters.warp_instructions;
-    counters_.mma += result.counters.mma;
-    counters_.bank_conflicts += result.counters.bank_conflicts;
-    counters_.global_sectors += result.counters.global_sectors;
+    counters_ += result.counters;
     faulted_ |= result.faulted;
   }
 
@@ -229,7 +224,7 @@ class Simulator final : public SimulatorDevice {
   }
 
   const FunctionCode& Code(kernels::KernelHandle kernel) const {
-    return modules_.at(kernel.module).program->functions.at(kernel.kernel);
+    return modules_.at(kernel.module).code->program->functions.at(kernel.kernel);
   }
 
   std::byte* Written(std::uint64_t address, std::uint64_t bytes, std::string_view action) {
@@ -281,7 +276,7 @@ class Simulator final : public SimulatorDevice {
     Check(launch);
     LoadedModule& module = modules_.at(launch.kernel.module);
     LaunchState state;
-    state.program = module.program.get();
+    state.program = module.code->program.get();
     state.entry = &Code(launch.kernel);
     state.grid = launch.grid;
     state.block = launch.block;
@@ -294,7 +289,7 @@ class Simulator final : public SimulatorDevice {
     }
     state.constants = module.constants;
     state.global = &global_;
-    state.spins = spins_.at(launch.kernel.module).get();
+    state.spins = &module.code->spins;
     state.options = options_;
     state.number = launches_++;
     state.reads_what_it_writes =
@@ -305,7 +300,6 @@ class Simulator final : public SimulatorDevice {
   Options options_;
   AddressSpace global_;
   std::vector<LoadedModule> modules_;
-  std::vector<std::unique_ptr<SpinLoops>> spins_;  ///< by module
   Exploration exploration_;
   std::vector<kernels::Finding> findings_;
   kernels::Counters counters_;

@@ -119,13 +119,16 @@ HWY_INLINE Factor DecodeB(VU half) { return Decode<kZeroB, kBias>(half); }
 /// Finds NaN and Inf among operands.
 class SpecialFinder {
  public:
-  HWY_INLINE SpecialFinder() : halves_(hn::Zero(D16())), floats_(hn::Zero(DI())) {}
+  HWY_INLINE SpecialFinder()
+      : halves_(hn::Zero(D16())), floats_(hn::Zero(DI())), lowest_(hn::Zero(DI())) {}
 
   HWY_INLINE void AddHalves(VU pairs) {
     halves_ = hn::Max(halves_, hn::And(hn::BitCast(D16(), pairs), hn::Set(D16(), 0x7FFF)));
   }
   HWY_INLINE void AddFloats(VF values) {
-    floats_ = hn::Max(floats_, hn::And(hn::BitCast(DI(), values), hn::Set(DI(), 0x7FFFFFFF)));
+    const VI bits = hn::BitCast(DI(), values);
+    floats_ = hn::Max(floats_, hn::And(bits, hn::Set(DI(), 0x7FFFFFFF)));
+    lowest_ = hn::Min(lowest_, bits);
   }
   /// `count` words, a multiple of kLanes.
   HWY_INLINE void AddHalves(const std::uint32_t* pairs, std::size_t count) {
@@ -140,11 +143,16 @@ class SpecialFinder {
     return !hn::AllFalse(D16(), hn::Gt(halves_, hn::Set(D16(), 0x7BFF))) ||
            !hn::AllFalse(DI(), hn::Gt(floats_, hn::Set(DI(), 0x7F7FFFFF)));
   }
+  /// Whether one of the floats is -0, whose bits are the lowest integer.
+  HWY_INLINE bool FoundMinusZero() const {
+    return !hn::AllFalse(DI(), hn::Eq(lowest_, hn::Set(DI(), hwy::LimitsMin<std::int32_t>())));
+  }
 
  private:
   using D16 = hn::Repartition<std::int16_t, DF>;
   hn::Vec<D16> halves_;
   VI floats_;
+  VI lowest_;
 };
 
 /// Whether every lane has zeros for every k.

@@ -11,9 +11,9 @@ namespace voltcheck::arith::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 
-bool WarpMmaVector(const WarpMmaForm&, const std::uint32_t* const*, const std::uint32_t* const*,
-                   const std::uint32_t* const*, std::uint32_t* const*) {
-  return false;
+int WarpMmaVector(const WarpMmaForm&, const std::uint32_t* const*, const std::uint32_t* const*,
+                  const std::uint32_t* const*, std::uint32_t* const*) {
+  return -1;
 }
 
 #else
@@ -37,42 +37,131 @@ HWY_INLINE void StoreHalves(VU low, VU high, std::uint32_t* row) {
   hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), DU(), row);
 }
 
-/// The outputs of the lanes from `lane` on. (Not inlined: in the loop over lanes GCC 12 keeps
-/// dozens of pointers, and reloads them from the stack, where two with constant offsets do.)
-template <class Arithmetic>
-HWY_NOINLINE void FloatLanes(MmaLayout layout, const std::uint32_t* const* a, FloatColumns::Place b,
-                             const std::uint32_t* const* c, std::uint32_t* const* d,
-                             std::size_t lane) {
-  Factor elements[4];
-  LoadRows(a, lane, elements);
-#pragma GCC unroll 2
-  for (int row = 0; row < 2; ++row) {
-    Factor a_factors[4];
-    RowsOfFloats(layout, elements, row, a_factors);
-    const bool zero = AllZero(a_factors);
-#pragma GCC unroll 4
-    for (int column = 0; column < 4; ++column) {
-      const int i = (column & 2) * 2 + row * 2 + (column & 1);
-      const VF addend = LoadFloats(c[i] + lane);
-      if (zero) {
-        StoreFloats(UnlessMinusZero(addend), d[i] + lane);
-        continue;
-      }
-      Factor b_factors[4];
-      b.Get(column, b_factors);
-      StoreFloats(Arithmetic::Step(a_factors, b_factors, addend), d[i] + lane);
+/// The factors of all rows of A, or of all columns of B: those of lane l at [k][l].
+struct LaneFactors {
+  alignas(64) float value[4][32];
+  alignas(64) std::int32_t exponent[4][32];
+
+  HWY_INLINE void Set(int k, std::size_t lane, const Factor& factor) {
+    hn::Store(factor.value, DF(), &value[k][lane]);
+    hn::Store(factor.exponent, DI(), &exponent[k][lane]);
+  }
+  HWY_INLINE Factor Get(int k, std::size_t lane) const {
+    return {hn::Load(DF(), &value[k][lane]), hn::Load(DI(), &exponent[k][lane])};
+  }
+};
+
+/// The rows of A that are zero in all four products, a bit each; `factors` of the others are set.
+HWY_INLINE std::uint32_t LoadRows(MmaLayout layout, const std::uint32_t* const* a,
+                                  LaneFactors& factors) {
+  const DU du;
+  std::uint32_t zeros = 0;
+  for (std::size_t h = 0; h < 2; ++h) {
+    VU halves[16 / kLanes][4];
+    std::uint32_t used = 0;  // by lane t of a product; higher bits are of no interest
+    for (std::size_t i = 0; i < 16 / kLanes; ++i) {
+      VU(&e)[4] = halves[i];
+      LoadVectors(layout == MmaLayout::kRow, a, 16 * h + i * kLanes, e);
+      const VU any = hn::And(hn::Or(hn::Or(e[0], e[1]), hn::Or(e[2], e[3])), hn::Set(du, 0x7FFF));
+      std::uint8_t bits[8] = {};
+      hn::StoreMaskBits(du, hn::Ne(any, hn::Zero(du)), bits);
+      const std::uint32_t lanes = bits[0] | static_cast<std::uint32_t>(bits[1]) << 8;
+      used |= lanes | lanes >> 4 | lanes >> 8 | lanes >> 12;
+    }
+    zeros |= (~used & 0xF) << (4 * h);
+    if ((used & 0xF) == 0) continue;
+    for (std::size_t i = 0; i < 16 / kLanes; ++i) {
+      for (int k = 0; k < 4; ++k) factors.Set(k, 16 * h + i * kLanes, DecodeA(halves[i][k]));
     }
   }
+  return zeros;
+}
+
+/// The factors of row 4h + t of A in the lanes of each product.
+template <int t>
+HWY_INLINE void RowFactors(const LaneFactors& a, std::size_t lane, Factor (&row)[4]) {
+  for (int k = 0; k < 4; ++k) row[k] = Repeat<t>(a.Get(k, lane));
+}
+
+/// Outputs of the rows 4h + t and 4h + t + 1, t even, which share registers: register i of lane
+/// (t, h) holds row (t & 1) + (i & 2) + 4h and column (i & 4) + (t & 2) + (i & 1). A step takes the
+/// columns in the order in which the lanes of B hold them. `zeros` has bits for zero rows.
+template <class Arithmetic, int t>
+HWY_NOINLINE void TwoRows(const LaneFactors& a, const LaneFactors& b, std::size_t h,
+                          std::uint32_t zeros, const std::uint32_t* const* c,
+                          std::uint32_t* const* d) {
+  const bool even_is_zero = (zeros >> (4 * h + t) & 1) != 0;
+  const bool odd_is_zero = (zeros >> (4 * h + t + 1) & 1) != 0;
+  for (std::size_t product = 0; product < 16; product += kLanes) {
+    const std::size_t lane = 16 * h + product;
+    Factor even_row[4];
+    Factor odd_row[4];
+    if (!even_is_zero) RowFactors<t>(a, lane, even_row);
+    if (!odd_is_zero) RowFactors<t + 1>(a, lane, odd_row);
+#pragma GCC unroll 2
+    for (std::size_t half = 0; half < 2; ++half) {
+      const std::size_t i = 4 * half + t;
+      const VF c0 = LoadFloats(c[i] + lane);
+      const VF c1 = LoadFloats(c[i + 1] + lane);
+      Factor columns[4];
+      for (int k = 0; k < 4; ++k) columns[k] = b.Get(k, 16 * half + product);
+      VF even = hn::OddEven(hn::DupEven(c1), hn::DupEven(c0));
+      VF odd = hn::OddEven(hn::DupOdd(c1), hn::DupOdd(c0));
+      even = even_is_zero ? UnlessMinusZero(even) : Arithmetic::Step(even_row, columns, even);
+      odd = odd_is_zero ? UnlessMinusZero(odd) : Arithmetic::Step(odd_row, columns, odd);
+      StoreFloats(hn::OddEven(hn::DupEven(odd), hn::DupEven(even)), d[i] + lane);
+      StoreFloats(hn::OddEven(hn::DupOdd(odd), hn::DupOdd(even)), d[i + 1] + lane);
+    }
+  }
+}
+
+/// D of two zero rows.
+HWY_INLINE void TwoZeroRows(std::size_t h, std::size_t t, const std::uint32_t* const* c,
+                            std::uint32_t* const* d) {
+  for (const std::size_t i : {t, t + 1, t + 4, t + 5}) {
+    for (std::size_t lane = 16 * h; lane < 16 * h + 16; lane += kLanes) {
+      StoreFloats(UnlessMinusZero(LoadFloats(c[i] + lane)), d[i] + lane);
+    }
+  }
+}
+
+/// Finite operands. All of A and B is read before D is written, and each row of C before its own
+/// row of D. `stays`: D is where C is, and C has no -0, so zero rows have their results already.
+/// Returns the number of zero rows.
+template <class Arithmetic>
+int MultiplyToFloats(const WarpMmaForm& form, const std::uint32_t* const* a,
+                     const std::uint32_t* const* b, const std::uint32_t* const* c,
+                     std::uint32_t* const* d, bool stays) {
+  LaneFactors rows;
+  LaneFactors columns;
+  const std::uint32_t zeros = LoadRows(form.a, a, rows);
+  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    VU halves[4];
+    LoadVectors(form.b == MmaLayout::kCol, b, lane, halves);
+    for (int k = 0; k < 4; ++k) columns.Set(k, lane, DecodeB(halves[k]));
+  }
+  for (std::size_t h = 0; h < 2; ++h) {
+    for (std::size_t t = 0; t < 4; t += 2) {
+      if ((zeros >> (4 * h + t) & 3) == 3) {
+        if (!stays) TwoZeroRows(h, t, c, d);
+      } else if (t == 0) {
+        TwoRows<Arithmetic, 0>(rows, columns, h, zeros, c, d);
+      } else {
+        TwoRows<Arithmetic, 2>(rows, columns, h, zeros, c, d);
+      }
+    }
+  }
+  return hwy::PopCount(zeros);
 }
 
 template <class Arithmetic>
 HWY_NOINLINE void HalfLanes(MmaLayout layout, const std::uint32_t* const* a, HalfColumns::Place b,
                             const std::uint32_t* const* c, std::uint32_t* const* d,
                             std::size_t lane) {
-  Factor elements[4];
+  VU halves[4];
   Factor a_factors[4];
-  LoadRows(a, lane, elements);
-  RowsOfHalves(layout, elements, a_factors);
+  LoadVectors(layout == MmaLayout::kRow, a, lane, halves);
+  for (int k = 0; k < 4; ++k) a_factors[k] = DecodeA(halves[k]);
   const bool zero = Arithmetic::kZerosKeepHalf && AllZero(a_factors);
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
@@ -93,27 +182,29 @@ HWY_NOINLINE void HalfLanes(MmaLayout layout, const std::uint32_t* const* a, Hal
 /// Finite operands. Lanes of A are read before the same lanes of D are written, and so is each row
 /// of C before its own row of D.
 template <class Arithmetic>
-void Multiply(const WarpMmaForm& form, const std::uint32_t* const* a, const std::uint32_t* const* b,
-              const std::uint32_t* const* c, std::uint32_t* const* d) {
-  if (form.d_half) {
-    HalfColumns columns;
-    LoadColumns(form.b, b, columns);
-    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-      HalfLanes<Arithmetic>(form.a, a, columns.At(lane % 16), c, d, lane);
-    }
-  } else {
-    FloatColumns columns;
-    LoadColumns(form.b, b, columns);
-    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
-      FloatLanes<Arithmetic>(form.a, a, columns.At(lane % 16), c, d, lane);
-    }
+void MultiplyToHalves(const WarpMmaForm& form, const std::uint32_t* const* a,
+                      const std::uint32_t* const* b, const std::uint32_t* const* c,
+                      std::uint32_t* const* d) {
+  HalfColumns columns;
+  LoadColumns(form.b, b, columns);
+  for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+    HalfLanes<Arithmetic>(form.a, a, columns.At(lane % 16), c, d, lane);
   }
 }
 
-/// C and D have the same type. Returns false, with nothing written, when an operand is NaN or Inf.
-bool WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
-                   const std::uint32_t* const* b, const std::uint32_t* const* c,
-                   std::uint32_t* const* d) {
+template <class Arithmetic>
+int Multiply(const WarpMmaForm& form, const std::uint32_t* const* a, const std::uint32_t* const* b,
+             const std::uint32_t* const* c, std::uint32_t* const* d, bool stays) {
+  if (!form.d_half) return MultiplyToFloats<Arithmetic>(form, a, b, c, d, stays);
+  MultiplyToHalves<Arithmetic>(form, a, b, c, d);
+  return 0;
+}
+
+/// C and D have the same type. Returns -1, with nothing written, when an operand is NaN or Inf, and
+/// else the number of zero rows that were left out.
+int WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
+                  const std::uint32_t* const* b, const std::uint32_t* const* c,
+                  std::uint32_t* const* d) {
   const int registers = form.d_half ? 4 : 8;
   SpecialFinder specials;
   bool in_place = true;
@@ -129,7 +220,7 @@ bool WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
     }
     in_place = in_place && c[i] == d[i];
   }
-  if (specials.Found()) return false;
+  if (specials.Found()) return -1;
 
   // Unless each row of D replaces its own row of C, it may be a row of C that is needed later.
   alignas(64) std::uint32_t copies[8][32];
@@ -143,18 +234,16 @@ bool WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
     addends[i] = copies[i];
   }
 
+  const bool stays = in_place && !specials.FoundMinusZero();
   switch (form.arithmetic) {
     case StepArithmetic::kV100:
-      Multiply<FusedArithmetic<kV100DotAdd.fraction_bits> >(form, a, b, addends, d);
-      break;
+      return Multiply<FusedArithmetic<kV100DotAdd.fraction_bits> >(form, a, b, addends, d, stays);
     case StepArithmetic::kSm75:
-      Multiply<FusedArithmetic<kSm75DotAdd.fraction_bits> >(form, a, b, addends, d);
-      break;
+      return Multiply<FusedArithmetic<kSm75DotAdd.fraction_bits> >(form, a, b, addends, d, stays);
     case StepArithmetic::kSm80Software:
-      Multiply<SoftwareArithmetic>(form, a, b, addends, d);
       break;
   }
-  return true;
+  return Multiply<SoftwareArithmetic>(form, a, b, addends, d, stays);
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
@@ -168,13 +257,16 @@ namespace voltcheck::arith {
 
 HWY_EXPORT(WarpMmaVector);
 
-void WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
-                const std::uint32_t* const* b, const std::uint32_t* const* c,
-                std::uint32_t* const* d) {
+int WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
+               const std::uint32_t* const* b, const std::uint32_t* const* c,
+               std::uint32_t* const* d) {
   // fp16 C with fp32 D would need C in another layout; no kernel of weight uses it.
-  if (form.c_half != form.d_half || !HWY_DYNAMIC_DISPATCH(WarpMmaVector)(form, a, b, c, d)) {
-    WarpMma884Scalar(form, a, b, c, d);
+  if (form.c_half == form.d_half) {
+    const int zero_rows = HWY_DYNAMIC_DISPATCH(WarpMmaVector)(form, a, b, c, d);
+    if (zero_rows >= 0) return zero_rows;
   }
+  WarpMma884Scalar(form, a, b, c, d);
+  return 0;
 }
 
 }  // namespace voltcheck::arith

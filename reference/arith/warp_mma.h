@@ -28,11 +28,12 @@ struct WarpMmaForm {
 /// no alignment; 32 or 64 bytes is fastest. Results equal FusedDotAdd and SoftwareDotAdd bit for
 /// bit.
 ///
-/// Outputs whose row of A or column of B is all zeros take a short cut that is exact: D = C, -0
-/// becoming +0 and any NaN the canonical one.
-void WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
-                const std::uint32_t* const* b, const std::uint32_t* const* c,
-                std::uint32_t* const* d);
+/// An fp32 output whose row of A is all zeros takes a short cut that is exact: D = C, -0 becoming
+/// +0. Returns how many of the eight rows of A were zeros in all four products and left out for
+/// that; always 0 with fp16 outputs, or where an operand is NaN or infinite.
+int WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
+               const std::uint32_t* const* b, const std::uint32_t* const* c,
+               std::uint32_t* const* d);
 
 }  // namespace voltcheck::arith
 

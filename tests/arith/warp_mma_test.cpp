@@ -56,9 +56,7 @@ Registers RandomRegisters(Operands kind, bool c_half, std::mt19937& random) {
   return registers;
 }
 
-using Mma = void (*)(const WarpMmaForm&, const std::uint32_t* const*, const std::uint32_t* const*,
-                     const std::uint32_t* const*, std::uint32_t* const*);
-
+template <class Mma>
 std::array<Row, 8> Multiply(Mma mma, const WarpMmaForm& form, const Registers& in) {
   std::array<Row, 8> d{};
   const std::uint32_t* a[2] = {in.a[0].data(), in.a[1].data()};
@@ -213,6 +211,55 @@ TEST(WarpMma884, ZeroRowsKeepTheirAddendExactly) {
       }
     }
   });
+}
+
+/// Registers whose A has zeros (of both signs) in the rows that `used` lacks.
+Registers WithZeroRows(unsigned used, std::mt19937& random) {
+  Registers in = RandomRegisters(Operands::kTypical, false, random);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    const auto row = static_cast<unsigned>(lane % 4 + lane / 16 * 4);
+    if ((used >> row & 1) == 0) in.a[0][lane] = in.a[1][lane] = lane % 3 == 0 ? 0x80008000 : 0;
+  }
+  return in;
+}
+
+TEST(WarpMma884, AccumulatesInPlaceBesideZeroRows) {
+  // With a -0 among the addends every zero row must still be written, without one none need be.
+  ForEachTarget([] {
+    for (unsigned used = 0; used < 256; ++used) {
+      for (const bool minus_zero : {false, true}) {
+        std::mt19937 random(used);
+        Registers in = WithZeroRows(used, random);
+        if (minus_zero) in.c[used % 8][used % 32] = 0x80000000;
+        const WarpMmaForm form{};
+        const std::array<Row, 8> want = Multiply(WarpMma884Scalar, form, in);
+        const std::uint32_t* a[2] = {in.a[0].data(), in.a[1].data()};
+        const std::uint32_t* b[2] = {in.b[0].data(), in.b[1].data()};
+        std::uint32_t* c[8];
+        for (std::size_t i = 0; i < 8; ++i) c[i] = in.c[i].data();
+        const int zero_rows = WarpMma884(form, a, b, c, c);
+        ASSERT_EQ(Difference(in.c, want), "") << used;
+        if (zero_rows != 0) {
+          ASSERT_EQ(zero_rows, 8 - std::popcount(used));
+        }
+      }
+    }
+  });
+}
+
+TEST(WarpMma884, CountsTheRowsThatAreZeroInAllFourProducts) {
+  std::mt19937 random(1);
+  Registers in = WithZeroRows(0b00000101, random);
+  const auto count = [&in] {
+    int zero_rows = -1;
+    Multiply([&](auto... operands) { zero_rows = WarpMma884(operands...); }, WarpMmaForm{}, in);
+    return zero_rows;
+  };
+  EXPECT_EQ(count(), 6);
+  in.a[1][7] = 0x3C00;  // row 3 of the second product
+  EXPECT_EQ(count(), 5);
+  in.c[0][0] = 0x7F800000;  // an infinity takes the scalar way
+  EXPECT_EQ(count(), 0);
 }
 
 TEST(WarpMma884, ResultsMayReplaceAnyOperand) {

@@ -53,7 +53,7 @@ TEST(RunFile, TimingsAreNotInTheFile) {
   const TemporaryFolder folder;
   CaseRecord record = SyntheticRecord(1);
   for (const char* name : {"a.h5", "b.h5"}) {
-    record.device_seconds += 1;
+    record.seconds.device += 1;
     RunFileWriter writer(folder / name, SyntheticProvenance());
     writer.Append(record);
     writer.Finish(true);

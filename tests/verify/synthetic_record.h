@@ -19,7 +19,7 @@ inline CaseRecord SyntheticRecord(int index) {
   r.reproduction = "voltcheck replay --case '" + r.descriptor + "'";
   r.verdict = Verdict::kPassed;
   r.counters.mma = 3U * static_cast<unsigned>(index);
-  r.reference_seconds = 1.0 / (1 + index);  // must not reach the file
+  r.seconds.reference = 1.0 / (1 + index);  // must not reach the file
   for (const Stage stage : kStages) {
     StageRecord& s = r.stages[static_cast<std::size_t>(stage)];
     s.present = true;

@@ -52,17 +52,25 @@ HWY_INLINE bool ResolveWide(std::uint32_t mask, const std::uint64_t* row, std::u
   const auto bad = hn::Or(hn::ShiftRight<63>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
   return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
 }
+/// Lanes inside one window below 2 GiB.
+struct LaneOffsets32 {
+  std::byte* host = nullptr;
+  alignas(64) std::uint32_t offset[kWarpSize];
+};
+HWY_INLINE std::byte* At(const LanePointers& lanes, std::size_t lane) { return lanes.host[lane]; }
+HWY_INLINE std::byte* At(const LaneOffsets32& lanes, std::size_t lane) {
+  return lanes.host + lanes.offset[lane];
+}
+
 /// The same for 32-bit addresses, of shared memory mostly; windows are below 2 GiB.
 template <bool kFull>
 HWY_INLINE bool ResolveNarrow(std::uint32_t mask, const std::uint32_t* row, std::uint32_t bias,
-                              std::uint32_t limit, std::uint32_t access, std::uintptr_t host,
-                              std::uint64_t stride, LanePointers& pointers) {
+                              std::uint32_t limit, std::uint32_t access, LaneOffsets32& lanes) {
   const Tag<std::uint32_t> d;
   const std::uint32_t first = mask == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(mask));
   const auto substitute = hn::Set(d, row[first]);
   auto outside = hn::Zero(d);
   auto low_bits = hn::Zero(d);
-  alignas(64) std::uint32_t offsets[kWarpSize];
   for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
     auto address = hn::Load(d, row + i);
     if constexpr (!kFull) {
@@ -71,15 +79,26 @@ HWY_INLINE bool ResolveNarrow(std::uint32_t mask, const std::uint32_t* row, std:
     const auto offset = hn::Add(address, hn::Set(d, bias));
     outside = hn::Or(outside, hn::Or(offset, hn::Sub(hn::Set(d, limit), offset)));
     low_bits = hn::Or(low_bits, offset);
-    hn::Store(offset, d, offsets + i);
+    hn::Store(offset, d, lanes.offset + i);
   }
-  auto* out = reinterpret_cast<std::uint64_t*>(pointers.host);
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    out[lane] = host + offsets[lane];
-  }
-  AddStride(stride, out);
   const auto bad = hn::Or(hn::ShiftRight<31>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
   return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
+}
+
+/// Full warps that read or write whole 32-bit registers in shared memory, with nobody watching.
+HWY_INLINE bool ResolveSharedWords(const ExecContext& context, const Instr& instr,
+                                   const MemorySite& site, Ref address, LaneOffsets32& lanes) {
+  const std::uint64_t access = std::uint64_t{site.bytes} * site.vector;
+  const Window& window = context.shared;
+  if (site.space != Space::kShared || site.wide_address || site.bytes != 4 ||
+      site.register_bits != 32 || context.observer != nullptr || window.bytes < access) {
+    return false;
+  }
+  lanes.host = window.host;
+  return ResolveNarrow<true>(context.mask, context.Row<const std::uint32_t>(address),
+                             static_cast<std::uint32_t>(instr.imm),
+                             static_cast<std::uint32_t>(window.bytes - access),
+                             static_cast<std::uint32_t>(access), lanes);
 }
 
 template <bool kFull>
@@ -125,9 +144,14 @@ HWY_INLINE bool ResolveFast(const ExecContext& context, const Instr& instr, cons
   if (limit >> 31 != 0 || base != 0) {
     return false;
   }
-  return ResolveNarrow<kFull>(context.mask, context.Row<const std::uint32_t>(address),
-                              static_cast<std::uint32_t>(bias), static_cast<std::uint32_t>(limit),
-                              static_cast<std::uint32_t>(access), host, stride, pointers);
+  LaneOffsets32 lanes;
+  const bool fits = ResolveNarrow<kFull>(
+      context.mask, context.Row<const std::uint32_t>(address), static_cast<std::uint32_t>(bias),
+      static_cast<std::uint32_t>(limit), static_cast<std::uint32_t>(access), lanes);
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    pointers.host[lane] = window.host + lanes.offset[lane] + stride * lane;
+  }
+  return fits;
 }
 
 template <bool kFull>
@@ -143,12 +167,11 @@ HWY_INLINE void Resolve(ExecContext& context, const Instr& instr, const MemorySi
 }
 
 /// Every lane's `Raw` at pointers + offset to a row of Cells; Raw carries the sign.
-template <typename Raw, typename Cell, bool kFull>
-HWY_INLINE void Gather(const LanePointers& pointers, std::uint64_t offset, std::uint32_t mask,
-                       Cell* row) {
+template <typename Raw, typename Cell, bool kFull, class Lanes>
+HWY_INLINE void Gather(const Lanes& lanes, std::uint64_t offset, std::uint32_t mask, Cell* row) {
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     if (kFull || (mask >> lane & 1) != 0) {
-      row[lane] = static_cast<Cell>(ReadRaw<Raw>(pointers.host[lane] + offset));
+      row[lane] = static_cast<Cell>(ReadRaw<Raw>(At(lanes, lane) + offset));
     }
   }
 }
@@ -176,12 +199,13 @@ void GatherElement(const MemorySite& site, const LanePointers& pointers, std::ui
 
 #if HWY_TARGET != HWY_SCALAR
 /// Four 32-bit elements per lane: four lanes at a time, transposed.
-HWY_INLINE void GatherQuads(const LanePointers& pointers, std::uint32_t* const* rows) {
+template <class Lanes>
+HWY_INLINE void GatherQuads(const Lanes& lanes, std::uint32_t* const* rows) {
   const hn::FixedTag<std::uint32_t, 4> d;
   for (std::size_t lane = 0; lane < kWarpSize; lane += 4) {
     hn::Vec<decltype(d)> v[4];
     for (std::size_t i = 0; i < 4; ++i) {
-      v[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(pointers.host[lane + i]));
+      v[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(At(lanes, lane + i)));
     }
     const auto low01 = hn::InterleaveLower(d, v[0], v[1]);
     const auto low23 = hn::InterleaveLower(d, v[2], v[3]);
@@ -199,7 +223,8 @@ HWY_INLINE void GatherQuads(const LanePointers& pointers, std::uint32_t* const* 
 }
 
 /// The reverse: four rows to 16 bytes per lane.
-HWY_INLINE void ScatterQuads(const LanePointers& pointers, const std::uint32_t* const* rows) {
+template <class Lanes>
+HWY_INLINE void ScatterQuads(const Lanes& lanes, const std::uint32_t* const* rows) {
   const hn::FixedTag<std::uint32_t, 4> d;
   const hn::Repartition<std::uint64_t, decltype(d)> d64;
   for (std::size_t lane = 0; lane < kWarpSize; lane += 4) {
@@ -212,7 +237,7 @@ HWY_INLINE void ScatterQuads(const LanePointers& pointers, const std::uint32_t* 
     const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
     const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
     const auto store = [&](auto x, std::size_t i) HWY_ATTR {
-      hn::StoreU(hn::BitCast(d, x), d, reinterpret_cast<std::uint32_t*>(pointers.host[lane + i]));
+      hn::StoreU(hn::BitCast(d, x), d, reinterpret_cast<std::uint32_t*>(At(lanes, lane + i)));
     };
     store(hn::InterleaveLower(d64, low01, low23), 0);
     store(hn::InterleaveUpper(d64, low01, low23), 1);
@@ -223,25 +248,75 @@ HWY_INLINE void ScatterQuads(const LanePointers& pointers, const std::uint32_t* 
 #endif  // HWY_TARGET != HWY_SCALAR
 
 /// Two 32-bit elements per lane.
-HWY_INLINE void GatherPairs(const LanePointers& pointers, std::uint32_t* low, std::uint32_t* high) {
+template <class Lanes>
+HWY_INLINE void GatherPairs(const Lanes& lanes, std::uint32_t* low, std::uint32_t* high) {
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    const auto both = ReadRaw<std::uint64_t>(pointers.host[lane]);
+    const auto both = ReadRaw<std::uint64_t>(At(lanes, lane));
     low[lane] = static_cast<std::uint32_t>(both);
     high[lane] = static_cast<std::uint32_t>(both >> 32);
   }
 }
-HWY_INLINE void ScatterPairs(const LanePointers& pointers, const std::uint32_t* low,
+template <class Lanes>
+HWY_INLINE void ScatterPairs(const Lanes& lanes, const std::uint32_t* low,
                              const std::uint32_t* high) {
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     const std::uint64_t both = low[lane] | std::uint64_t{high[lane]} << 32;
-    std::memcpy(pointers.host[lane], &both, sizeof(both));
+    std::memcpy(At(lanes, lane), &both, sizeof(both));
   }
+}
+
+/// 32-bit elements of full warps to whole registers; false for three of them, which have no form
+/// of their own.
+template <class Lanes>
+HWY_INLINE bool GatherWords(const ExecContext& context, const Instr& instr, const MemorySite& site,
+                            const Lanes& lanes) {
+  const auto row = [&](std::size_t v) HWY_ATTR { return context.Row<std::uint32_t>(instr.op[v]); };
+  if (site.vector == 1) {
+    Gather<std::uint32_t, std::uint32_t, true>(lanes, 0, kFullMask, row(0));
+    return true;
+  }
+  if (site.vector == 2) {
+    GatherPairs(lanes, row(0), row(1));
+    return true;
+  }
+#if HWY_TARGET != HWY_SCALAR
+  if (site.vector == 4) {
+    std::uint32_t* const rows[4] = {row(0), row(1), row(2), row(3)};
+    GatherQuads(lanes, rows);
+    return true;
+  }
+#endif  // HWY_TARGET != HWY_SCALAR
+  return false;
+}
+template <class Lanes>
+HWY_INLINE bool ScatterWords(const ExecContext& context, const Instr& instr, const MemorySite& site,
+                             const Lanes& lanes) {
+  const auto row = [&](std::size_t v)
+                       HWY_ATTR { return context.Row<const std::uint32_t>(instr.op[1 + v]); };
+  if (site.vector == 2) {
+    ScatterPairs(lanes, row(0), row(1));
+    return true;
+  }
+#if HWY_TARGET != HWY_SCALAR
+  if (site.vector == 4) {
+    const std::uint32_t* const rows[4] = {row(0), row(1), row(2), row(3)};
+    ScatterQuads(lanes, rows);
+    return true;
+  }
+#endif  // HWY_TARGET != HWY_SCALAR
+  return false;
 }
 
 template <bool kFull>
 void Load(ExecContext& context, const Instr& instr) {
   const MemorySite& site = context.program->memory[instr.aux];
   if (kFull && LoadPiece(context, instr, site)) {
+    context.messages += site.ordered ? 1 : 0;
+    return;
+  }
+  LaneOffsets32 lanes;
+  if (kFull && ResolveSharedWords(context, instr, site, instr.op[site.vector], lanes) &&
+      GatherWords(context, instr, site, lanes)) {
     context.messages += site.ordered ? 1 : 0;
     return;
   }
@@ -255,22 +330,8 @@ void Load(ExecContext& context, const Instr& instr) {
     }
     return;
   }
-  if (kFull && site.bytes == 4) {
-    if (site.vector == 2) {
-      GatherPairs(pointers, context.Row<std::uint32_t>(instr.op[0]),
-                  context.Row<std::uint32_t>(instr.op[1]));
-      return;
-    }
-#if HWY_TARGET != HWY_SCALAR
-    if (site.vector == 4) {
-      std::uint32_t* rows[4];
-      for (std::uint32_t v = 0; v < 4; ++v) {
-        rows[v] = context.Row<std::uint32_t>(instr.op[v]);
-      }
-      GatherQuads(pointers, rows);
-      return;
-    }
-#endif  // HWY_TARGET != HWY_SCALAR
+  if (kFull && site.bytes == 4 && GatherWords(context, instr, site, pointers)) {
+    return;
   }
   for (std::uint32_t v = 0; v < site.vector; ++v) {
     std::uint32_t* row = context.Row<std::uint32_t>(instr.op[v]);
@@ -320,26 +381,19 @@ void Store(ExecContext& context, const Instr& instr) {
     context.changes += MayBeGlobal(site) ? 1 : 0;
     return;
   }
+  LaneOffsets32 lanes;
+  if (kFull && ResolveSharedWords(context, instr, site, instr.op[0], lanes) &&
+      ScatterWords(context, instr, site, lanes)) {
+    context.messages += site.ordered ? 1 : 0;
+    return;
+  }
   LanePointers pointers;
   Resolve<kFull>(context, instr, site, 0, pointers);
   context.messages += site.ordered ? 1 : 0;
   context.changes += MayBeGlobal(site) ? 1 : 0;
-  if (kFull && site.bytes == 4 && site.register_bits == 32) {
-    if (site.vector == 2) {
-      ScatterPairs(pointers, context.Row<const std::uint32_t>(instr.op[1]),
-                   context.Row<const std::uint32_t>(instr.op[2]));
-      return;
-    }
-#if HWY_TARGET != HWY_SCALAR
-    if (site.vector == 4) {
-      const std::uint32_t* rows[4];
-      for (std::uint32_t v = 0; v < 4; ++v) {
-        rows[v] = context.Row<const std::uint32_t>(instr.op[1 + v]);
-      }
-      ScatterQuads(pointers, rows);
-      return;
-    }
-#endif  // HWY_TARGET != HWY_SCALAR
+  if (kFull && site.bytes == 4 && site.register_bits == 32 &&
+      ScatterWords(context, instr, site, pointers)) {
+    return;
   }
   for (std::uint32_t v = 0; v < site.vector; ++v) {
     const std::uint64_t offset = std::uint64_t{v} * site.bytes;

@@ -42,7 +42,7 @@ void Mma884(ExecContext& context, const Instr& instr) {
   for (std::size_t i = 0; i < kC; ++i) {
     c[i] = context.Row<const std::uint32_t>(refs[kD + 4 + i]);
   }
-  arith::WarpMma884(form, a, b, c, d);
+  context.matrix_zero_rows += static_cast<std::uint64_t>(arith::WarpMma884(form, a, b, c, d));
   ++context.matrix_instructions;
 }
 

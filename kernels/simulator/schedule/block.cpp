@@ -177,6 +177,7 @@ kernels::Counters Block::counters() const {
     counters.lane_instructions += warp.lane_instructions;
     counters.warp_instructions += warp.warp_instructions;
     counters.mma += warp.matrix_instructions();
+    counters.mma_zero_rows += warp.matrix_zero_rows();
   }
   if (checker_ != nullptr) {
     counters.bank_conflicts = checker_->bank_conflicts();

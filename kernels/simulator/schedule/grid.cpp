@@ -192,12 +192,7 @@ class GridRun {
       trail_.locks.Add(block);
     }
     result_.findings.Append(block.findings());
-    const kernels::Counters counters = block.counters();
-    result_.counters.lane_instructions += counters.lane_instructions;
-    result_.counters.warp_instructions += counters.warp_instructions;
-    result_.counters.mma += counters.mma;
-    result_.counters.bank_conflicts += counters.bank_conflicts;
-    result_.counters.global_sectors += counters.global_sectors;
+    result_.counters += block.counters();
   }
 
   const LaunchState& launch_;

@@ -191,12 +191,7 @@ GridResult Interleaving::TakeResult() {
   LockWords locks;
   for (const auto& block : blocks_) {
     result.findings.Append(block->findings());
-    const kernels::Counters counters = block->counters();
-    result.counters.lane_instructions += counters.lane_instructions;
-    result.counters.warp_instructions += counters.warp_instructions;
-    result.counters.mma += counters.mma;
-    result.counters.bank_conflicts += counters.bank_conflicts;
-    result.counters.global_sectors += counters.global_sectors;
+    result.counters += block->counters();
     locks.Add(*block);
   }
   result.faulted = faulted_;

@@ -89,6 +89,7 @@ class Warp {
   std::vector<LaneGroup>& groups() { return groups_; }
   const std::vector<LaneGroup>& groups() const { return groups_; }
   std::uint64_t matrix_instructions() const { return context_.matrix_instructions; }
+  std::uint64_t matrix_zero_rows() const { return context_.matrix_zero_rows; }
   std::uint64_t messages() const { return context_.messages; }
   std::uint64_t changes() const { return context_.changes; }
   /// Lanes that wait at a reconvergence point, and where (kNone: nobody).
