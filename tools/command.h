@@ -20,6 +20,7 @@ ExitStatus Inspect(const Words& words);
 ExitStatus List(const Words& words);
 ExitStatus Exec(const Words& words);
 ExitStatus RunProgram(const Words& words);
+ExitStatus Logits(const Words& words);
 ExitStatus Mutate(const Words& words);
 
 }  // namespace voltcheck::tools

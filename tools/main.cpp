@@ -22,16 +22,17 @@ struct Command {
   ExitStatus (*run)(const Words& words);
 };
 
-constexpr std::array<Command, 8> kCommands{{
+constexpr auto kCommands = std::to_array<Command>({
     {"gate", "run a suite of cases; the exit status says whether the kernels may merge", Gate},
     {"sweep", "run any grid or random sample of cases, judged as the gate judges", Sweep},
     {"replay", "run one case, or fixture files, on any device and tactics", Replay},
+    {"logits", "two captures of logits against each other", Logits},
     {"inspect", "say what is in a fixture, run or safetensors file", Inspect},
     {"list", "list suites, tactics, kernels, devices and numerics modes", List},
     {"exec", "run any kernel of any PTX file on raw buffers", Exec},
     {"run", "run an unmodified CUDA program on the simulator", RunProgram},
     {"mutate", "plant faults, and count how many the gate finds", Mutate},
-}};
+});
 
 void PrintHelp(std::FILE* out) {
   std::fputs(
