@@ -21,6 +21,7 @@ ExitStatus List(const Words& words);
 ExitStatus Exec(const Words& words);
 ExitStatus RunProgram(const Words& words);
 ExitStatus Logits(const Words& words);
+ExitStatus Traces(const Words& words);
 ExitStatus Mutate(const Words& words);
 
 }  // namespace voltcheck::tools

@@ -27,6 +27,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"sweep", "run any grid or random sample of cases, judged as the gate judges", Sweep},
     {"replay", "run one case, or fixture files, on any device and tactics", Replay},
     {"logits", "two captures of logits against each other", Logits},
+    {"traces", "two sets of generated sequences against each other", Traces},
     {"inspect", "say what is in a fixture, run or safetensors file", Inspect},
     {"list", "list suites, tactics, kernels, devices and numerics modes", List},
     {"exec", "run any kernel of any PTX file on raw buffers", Exec},
