@@ -6,36 +6,16 @@
 
 #include "fixtures/case/descriptor.h"
 #include "tools/terminal.h"
+#include "verify/report/run_data.h"
 
 namespace voltcheck::tools {
 namespace {
 
+using report::Gravity;
 using verify::Verdict;
 
 constexpr std::size_t kWorstShown = 8;
 constexpr std::size_t kFailuresShown = 20;
-
-// How grave a verdict is; larger comes first.
-int Gravity(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kCrashed:
-      return 6;
-    case Verdict::kChecker:
-      return 5;
-    case Verdict::kNondeterministic:
-      return 4;
-    case Verdict::kFailed:
-      return 3;
-    case Verdict::kMistrusted:
-      return 2;
-    case Verdict::kUntested:
-    case Verdict::kSkipped:
-      return 1;
-    case Verdict::kPassed:
-      break;
-  }
-  return 0;
-}
 
 Colour ColourOf(Verdict verdict) {
   if (verdict == Verdict::kPassed) {
