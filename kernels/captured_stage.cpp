@@ -24,9 +24,13 @@ Case LaunchPart(Case c) {
 
 CapturedStage::CapturedStage(Device& device, KernelSet& kernels, const Problem& problem,
                              const RunOptions& options)
+    : CapturedStage(device, kernels, problem, MakePlan(problem), options) {}
+
+CapturedStage::CapturedStage(Device& device, KernelSet& kernels, const Problem& problem, Plan plan,
+                             const RunOptions& options)
     : device_(device),
       case_(problem.c),
-      plan_(MakePlan(problem)),
+      plan_(std::move(plan)),
       memory_(device, plan_, device.Describe().kind == "simulator" ? 0 : options.guard_bytes) {
   for (const auto& expert : problem.experts) {
     held_.push_back(expert->id);

@@ -16,6 +16,9 @@ class CapturedStage {
   /// throws.
   CapturedStage(Device& device, KernelSet& kernels, const Problem& problem,
                 const RunOptions& options);
+  /// The same with a plan for the problem that somebody else made.
+  CapturedStage(Device& device, KernelSet& kernels, const Problem& problem, Plan plan,
+                const RunOptions& options);
 
   /// Replays the capture for the activations and routing of `next`, which must agree with the first
   /// problem in all that fixes the launches and name no expert that is not held: Error (status 2)

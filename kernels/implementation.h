@@ -26,6 +26,12 @@ class Declined : public Error {
       : Error(ExitStatus::kBadInput, who + " does not compute it: " + why) {}
 };
 
+/// An implementation that contradicts itself: a mistake of whoever wrote it, never of a case.
+class Contradiction : public Error {
+ public:
+  explicit Contradiction(const std::string& line) : Error(ExitStatus::kBadInput, line) {}
+};
+
 /// Somebody else's kernels, judged in the place of the project's own: a plugin or a recipe.
 /// Everything here may be called from several threads.
 class Implementation {
@@ -43,15 +49,20 @@ class Implementation {
   /// entries "MODULE#ENTRY".
   virtual std::vector<ModuleImage> modules() const = 0;
 
-  /// The plan in which its code computes what it computes. Throws Declined where it does not, and
-  /// what kernels::MakePlan throws.
+  /// The plan in which its code computes what it computes. Throws Declined where it does not,
+  /// Contradiction, and what kernels::MakePlan throws.
   virtual Plan MakePlan(const Problem& problem) const = 0;
   /// Whether this part is its own, and how it adds there.
   virtual bool Computes(Part part) const = 0;
   virtual DeclaredOrder OrderOf(const Case& c, Part part) const = 0;
 
-  /// A device on which its plans run, around one that `make` makes.
-  virtual std::unique_ptr<Device> MakeDevice(const DeviceMaker& make) const { return make(); }
+  /// A device on which its plans run: one that `make` makes, or, for code that may bring its
+  /// process down, one that `make_in_child` makes in a process of its own.
+  virtual std::unique_ptr<Device> MakeDevice(const DeviceMaker& make,
+                                             const DeviceMaker& make_in_child) const {
+    (void)make_in_child;
+    return make();
+  }
 };
 
 }  // namespace voltcheck::kernels

@@ -35,8 +35,20 @@ struct BufferArgument {
   std::uint64_t offset = 0;
   bool operator==(const BufferArgument&) const = default;
 };
+/// A struct by value: its bytes, and where in them addresses of buffers stand.
+struct StructArgument {
+  struct Pointer {
+    std::uint64_t offset = 0;
+    BufferArgument target;
+    bool operator==(const Pointer&) const = default;
+  };
+  std::vector<std::byte> bytes;
+  std::vector<Pointer> pointers;
+  bool operator==(const StructArgument&) const = default;
+};
 /// A null pointer is std::int64_t{0}.
-using PlanArgument = std::variant<BufferArgument, std::int32_t, std::uint32_t, std::int64_t, float>;
+using PlanArgument =
+    std::variant<BufferArgument, std::int32_t, std::uint32_t, std::int64_t, float, StructArgument>;
 
 /// A place inside a buffer's contents that must hold the address of another buffer (pointer
 /// tables).

@@ -119,10 +119,17 @@ Launch PlanMemory::Bind(const PlanLaunch& launch, KernelSet& kernels) const {
   for (const PlanArgument& argument : launch.arguments) {
     if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
       bound.arguments.push_back(ArgumentBytes(AddressOf(*buffer)));
+    } else if (const auto* fields = std::get_if<StructArgument>(&argument)) {
+      std::vector<std::byte> bytes = fields->bytes;
+      for (const StructArgument::Pointer& pointer : fields->pointers) {
+        const DeviceAddress target = AddressOf(pointer.target);
+        std::memcpy(bytes.data() + pointer.offset, &target, sizeof(target));
+      }
+      bound.arguments.push_back(std::move(bytes));
     } else {
       std::visit(
           [&](const auto& value) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, BufferArgument>) {
+            if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
               bound.arguments.push_back(ArgumentBytes(value));
             }
           },

@@ -64,6 +64,7 @@ typedef struct voltcheck_case {
   int32_t group;         /* g: 32, 64 or 128 */
   int32_t interleaved;   /* columns of the tensor w13: 1: g0,u0,g1,u1,...; 0: [gate | up] */
   int32_t sorted;        /* 1: rows ascend by expert; 0: an expert may own several runs of rows */
+  int32_t metadata_bytes; /* of the packed form below: 4 or 3 */
   int32_t w13_splits;    /* split-K counts that the case asks for: a hint */
   int32_t w2_splits;
 } voltcheck_case;

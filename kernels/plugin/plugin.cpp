@@ -152,7 +152,8 @@ class Plugin final : public kernels::Implementation {
     return order;
   }
 
-  std::unique_ptr<kernels::Device> MakeDevice(const DeviceMaker& make) const override {
+  std::unique_ptr<kernels::Device> MakeDevice(const DeviceMaker& /*make*/,
+                                              const DeviceMaker& make) const override {
     return cuda::MakeIsolatedDevice([this, make]() -> std::unique_ptr<kernels::Device> {
       dup2(STDERR_FILENO, STDOUT_FILENO);  // what the plugin or its kernels print is no result
       std::unique_ptr<kernels::Device> device = make();

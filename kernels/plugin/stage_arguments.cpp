@@ -12,11 +12,11 @@ namespace {
 using kernels::PlanArgument;
 
 /// The whole numbers of the case, then `held`; in memory order.
-constexpr std::array<int32_t voltcheck_case::*, 11> kNumbers{
-    &voltcheck_case::tokens,     &voltcheck_case::top_k,       &voltcheck_case::slots,
-    &voltcheck_case::experts,    &voltcheck_case::hidden,      &voltcheck_case::intermediate,
-    &voltcheck_case::group,      &voltcheck_case::interleaved, &voltcheck_case::sorted,
-    &voltcheck_case::w13_splits, &voltcheck_case::w2_splits};
+constexpr std::array<int32_t voltcheck_case::*, 12> kNumbers{
+    &voltcheck_case::tokens,         &voltcheck_case::top_k,       &voltcheck_case::slots,
+    &voltcheck_case::experts,        &voltcheck_case::hidden,      &voltcheck_case::intermediate,
+    &voltcheck_case::group,          &voltcheck_case::interleaved, &voltcheck_case::sorted,
+    &voltcheck_case::metadata_bytes, &voltcheck_case::w13_splits,  &voltcheck_case::w2_splits};
 constexpr std::size_t kNumberCount = kNumbers.size();
 
 struct AddressField {
@@ -74,6 +74,7 @@ voltcheck_case ToPluginCase(const Case& c) {
   p.group = c.shape.group;
   p.interleaved = c.columns == Columns::kInterleaved ? 1 : 0;
   p.sorted = c.layout == SlotLayout::kSorted ? 1 : 0;
+  p.metadata_bytes = c.metadata == Metadata::k3Byte ? 3 : 4;
   p.w13_splits = c.w13.splits;
   p.w2_splits = c.w2.splits;
   return p;

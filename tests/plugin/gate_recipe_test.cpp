@@ -1,0 +1,77 @@
+// `voltcheck gate --recipe` with the example: kernels of another style.
+#include "tools/command.h"
+
+namespace voltcheck::tools {
+namespace {
+
+const std::string kRecipe = std::string(VOLTCHECK_RECIPE_EXAMPLE) + "/plain_wmma.json";
+
+class GateRecipe : public CommandTest {
+ protected:
+  /// A copy of the example with one place of its text changed.
+  void WriteEdited(const std::string& from, const std::string& to) const {
+    std::string text = ReadText(kRecipe);
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, from.size(), to);
+    WriteText(Path("r.json"), text);
+    std::filesystem::copy_file(std::string(VOLTCHECK_RECIPE_EXAMPLE) + "/plain_wmma.ptx",
+                               Path("plain_wmma.ptx"));
+  }
+};
+
+TEST_F(GateRecipe, TheExamplePasses) {
+  WriteText(Path("suite.txt"),
+            "h=128;i=64;e=4;k=2;g=32;t=1,9;data=integer,normal;cols=interleaved,halves\n"
+            "h=64;i=64;e=4;k=2;g=64;t=3;layout=shuffled;ep=0/2\n");
+  const Outcome outcome = Run({"gate", "--suite", "./suite.txt", "--recipe", kRecipe});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("recipe plain_wmma.json (plain dequantise, then WMMA)"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(GateRecipe, PropertiesAreAskedOfRecipes) {
+  const std::string descriptor = "h=64,i=32,e=4,k=2,g=32,t=3,seed=3";
+  for (const char* property : {"segment-split", "poison", "replay-routes", "activation-scaling",
+                               "unused-experts", "token-alone", "nan-token"}) {
+    const Outcome outcome =
+        Run({"replay", "--case", descriptor, "--property", property, "--recipe", kRecipe});
+    EXPECT_EQ(outcome.status, 0) << property << outcome.out << outcome.err;
+    EXPECT_NE(outcome.out.find("passed"), std::string::npos) << outcome.out;
+  }
+}
+
+struct Edit {
+  const char* from;
+  const char* to;
+  const char* says;
+};
+class WrongRecipes : public GateRecipe, public testing::WithParamInterface<Edit> {};
+TEST_P(WrongRecipes, AreFound) {
+  WriteEdited(GetParam().from, GetParam().to);
+  const Outcome outcome =
+      Run({"replay", "--case", "h=64,i=32,e=4,k=2,g=32,t=3,seed=3", "--recipe", "r.json"});
+  EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find(GetParam().says), std::string::npos) << outcome.out;
+}
+INSTANTIATE_TEST_SUITE_P(All, WrongRecipes,
+                         testing::Values(Edit{"\"2 * held * w13_k * w13_n\"",
+                                              "\"2 * held * w13_k * w13_n - 2\"", "bounds"},
+                                         Edit{"ceil(n / 16)", "floor(n / 32)", "uninitialised"},
+                                         Edit{"\"group\", \"interleaved\"", "\"group\", 0", "w13"},
+                                         Edit{"{\"kind\": \"mma\"}", "{\"kind\": \"fma\"}",
+                                              "w13"}));
+
+TEST_F(GateRecipe, MistakesAreOneLine) {
+  WriteEdited("\"ptr:expert_slot\"", "\"ptr:expert_slots\"");
+  ExpectRefusal(Run({"replay", "--case", "t=2", "--recipe", "r.json"}), 2,
+                "/steps/0/launches/0/arguments/5: there is no buffer 'expert_slots' here");
+  ExpectRefusal(Run({"gate", "--recipe", "missing.json"}), 2, "missing.json: is no file");
+  ExpectRefusal(Run({"gate", "--recipe", "."}), 2, "is no file");
+  WriteText(Path("deep.json"), std::string(100000, '['));
+  ExpectRefusal(Run({"gate", "--recipe", "deep.json"}), 2, "nested deeper");
+}
+
+}  // namespace
+}  // namespace voltcheck::tools
