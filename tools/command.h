@@ -22,6 +22,7 @@ ExitStatus Exec(const Words& words);
 ExitStatus RunProgram(const Words& words);
 ExitStatus Logits(const Words& words);
 ExitStatus Traces(const Words& words);
+ExitStatus Explain(const Words& words);
 ExitStatus Mutate(const Words& words);
 
 }  // namespace voltcheck::tools

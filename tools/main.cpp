@@ -28,6 +28,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"replay", "run one case, or fixture files, on any device and tactics", Replay},
     {"logits", "two captures of logits against each other", Logits},
     {"traces", "two sets of generated sequences against each other", Traces},
+    {"explain", "how one output element came about, step by step", Explain},
     {"inspect", "say what is in a fixture, run or safetensors file", Inspect},
     {"list", "list suites, tactics, kernels, devices and numerics modes", List},
     {"exec", "run any kernel of any PTX file on raw buffers", Exec},

@@ -1,0 +1,175 @@
+// `voltcheck explain`: how one output element came about.
+#include "verify/explain/explain.h"
+
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+#include "fixtures/atomic_file.h"
+#include "fixtures/case/descriptor.h"
+#include "tools/arguments.h"
+#include "tools/session.h"
+#include "verify/case_runner.h"
+#include "verify/explain/write.h"
+#include "verify/in_child.h"
+#include "verify/problem_source.h"
+#include "verify/run_reader.h"
+
+namespace voltcheck::tools {
+namespace {
+
+using verify::Stage;
+
+constexpr std::uint64_t kMostDeviceSteps = 4096;
+
+std::optional<Stage> ParseStage(const std::string& where, const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  for (const Stage stage : verify::kStages) {
+    if (verify::ToString(stage) == text) {
+      return stage;
+    }
+  }
+  throw BadInput(where, "cannot be " + Quote(text), "use w13, silu, w2, output or logits");
+}
+
+std::optional<std::pair<int, int>> ParseAt(const std::string& where, const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) {
+    throw BadInput(where, "cannot be " + Quote(text), "give ROW,COL");
+  }
+  constexpr std::uint64_t kMost = 0x7FFFFFFF;
+  return std::pair(static_cast<int>(ParseUnsigned(where, text.substr(0, comma), kMost)),
+                   static_cast<int>(ParseUnsigned(where, text.substr(comma + 1), kMost)));
+}
+
+// The descriptor of a case of a run file: case INDEX, or the first that did not pass, or the first.
+std::string CaseOfRun(const std::string& path, const std::optional<std::uint64_t>& index) {
+  return verify::InChild(path, [&] {
+    const verify::RunReader run(path);
+    std::uint64_t chosen = index.value_or(0);
+    if (run.cases() == 0) {
+      throw BadInput(path, "holds no case", "name one with --case");
+    }
+    if (chosen >= run.cases()) {
+      throw BadInput("--index", "cannot be " + std::to_string(chosen),
+                     path + " holds " + std::to_string(run.cases()) + " cases, from 0");
+    }
+    if (!index) {
+      const std::vector<std::string> verdicts = run.Texts("/cases/verdict");
+      for (std::size_t i = verdicts.size(); i-- > 0;) {
+        if (verdicts[i] == "failed") {
+          chosen = i;
+        }
+      }
+    }
+    return run.Texts("/cases/descriptor", chosen, 1).at(0);
+  });
+}
+
+// Stage and element when the user names none: where the case fails first, or is worst.
+struct Place {
+  Stage stage = Stage::kW13;
+  int row = 0;
+  int col = 0;
+};
+Place WorstPlace(const Problem& problem, const verify::DeviceOptions& device,
+                 const std::optional<Stage>& wanted) {
+  const verify::CaseRecord record = verify::RunCase(problem, device);
+  std::optional<Stage> stage = wanted;
+  for (const Stage s : verify::kStages) {
+    if (!stage && record.at(s).present && record.at(s).verdict == verify::Verdict::kFailed) {
+      stage = s;
+    }
+  }
+  for (const Stage s : verify::kStages) {
+    if (!stage && record.at(s).present) {
+      stage = s;
+    }
+  }
+  if (!stage || !record.at(*stage).present) {
+    throw BadInput(record.descriptor, "has no such stage: " + record.reason,
+                   "name a stage that the case runs with --stage");
+  }
+  const auto [row, col] = explain::WorstElement(record.at(*stage));
+  return {*stage, row, col};
+}
+
+}  // namespace
+
+ExitStatus Explain(const Words& words) {
+  Arguments arguments(
+      "explain --case DESCRIPTOR | --from RUN.h5 [--stage STAGE] [--at ROW,COL] [options]",
+      "Says step by step how one output element came about: device, order-faithful model, FP32\n"
+      "reference and FP64 oracle side by side. Without --at, the worst element of the stage.");
+  arguments.Value("case", "", "descriptor of the case");
+  arguments.Value("from", "", "run file that holds the case");
+  arguments.Value("index", "",
+                  "number of the case in the run file (default: the first that failed)");
+  arguments.Value("stage", "", "w13, silu, w2, output or logits (default: the first that failed)");
+  arguments.Value("at", "", "ROW,COL; rows are slots in permuted order, or tokens");
+  arguments.Value("device-steps", "12", "k-steps at which the device's running sum is asked for");
+  arguments.Value("html", "", "write a page with plots to this file");
+  arguments.Flag("json", "print JSON");
+  arguments.Value("device", "simulator", "simulator or cuda");
+  arguments.Value("schedule", "0", "simulator: order of CTAs, warps and lanes");
+  arguments.Values("kernels", "PTX file whose entries replace the built-in ones; may be repeated");
+  arguments.Value("fixtures", "", "folder with fixture files (default: the shipped ones)");
+  if (!arguments.Parse(words)) {
+    return ExitStatus::kPassed;
+  }
+  if (arguments.Has("case") == arguments.Has("from")) {
+    throw BadInput("voltcheck explain", "needs either --case or --from",
+                   "see 'voltcheck explain --help'");
+  }
+  const std::optional<Stage> stage = ParseStage(arguments.Where("stage"), arguments.Text("stage"));
+  const std::optional<std::pair<int, int>> at =
+      ParseAt(arguments.Where("at"), arguments.Text("at"));
+  std::optional<std::uint64_t> index;
+  if (arguments.Has("index")) {
+    index = arguments.Number("index");
+  }
+  const std::string descriptor =
+      arguments.Has("case") ? arguments.Text("case") : CaseOfRun(arguments.Text("from"), index);
+  const Case c = ParseDescriptor(descriptor);
+  verify::ProblemSource source(arguments.Has("fixtures") ? arguments.Text("fixtures")
+                                                         : DefaultFixturesFolder());
+  source.Preload({c});
+  const Problem problem = source.Make(c);
+
+  explain::ExplainOptions options;
+  options.device.kind = arguments.Text("device");
+  options.device.schedule = arguments.Number("schedule");
+  options.device.overrides = verify::ReadOverrides(arguments.Texts("kernels"));
+  options.device_steps = static_cast<int>(arguments.Number("device-steps", kMostDeviceSteps));
+  verify::CheckOverrides(*verify::MakeDevice(options.device, c.numerics), options.device.overrides);
+
+  Place place;
+  if (stage && at) {
+    place = {*stage, at->first, at->second};
+  } else {
+    place = WorstPlace(problem, options.device, stage);
+    if (at) {
+      place.row = at->first;
+      place.col = at->second;
+    }
+  }
+  const explain::Explanation e =
+      explain::Explain(problem, place.stage, place.row, place.col, options);
+  if (arguments.Has("html")) {
+    const std::string page = explain::ToHtml(e);
+    fixtures::WriteFileAtomically(arguments.Text("html"), std::as_bytes(std::span(page)));
+  }
+  if (arguments.Has("json")) {
+    std::printf("%s\n", explain::ToJson(e).c_str());
+  } else {
+    std::printf("%s\n%s", e.descriptor.c_str(), explain::ToText(e).c_str());
+  }
+  return ExitStatus::kPassed;
+}
+
+}  // namespace voltcheck::tools
