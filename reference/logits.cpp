@@ -115,8 +115,10 @@ Bounded BoundLogits(const Problem& problem, const Bounded& output) {
   const double own = Gamma(2 * hidden + 8);
   for (Eigen::Index t = 0; t < out.value.rows(); ++t) {
     const auto d = uncertainty.row(t).array();
+    const double* moved = uncertainty.row(t).data();
+    const Matrix<double> reach = in.x.row(t).cwiseAbs() + uncertainty.row(t);
     const double rms = in.Rms(t);
-    const double rms_change = std::sqrt(d.square().sum() / hidden);
+    const double rms_change = std::sqrt(FixedDot(moved, moved, hidden) / hidden);
     for (Eigen::Index v = 0; v < out.value.cols(); ++v) {
       double& budget = out.budget(t, v);
       if (!d.isFinite().all() || rms_change >= rms) {
@@ -127,10 +129,11 @@ Bounded BoundLogits(const Problem& problem, const Bounded& output) {
         budget = 0;
         continue;
       }
-      const auto weight = (in.head.row(v).array() * in.norm.row(0).array()).abs();
+      const Matrix<double> weight = in.head.row(v).cwiseProduct(in.norm.row(0)).cwiseAbs();
       const double smallest_rms = rms - rms_change;
-      budget = ((weight * d).sum() + std::fabs(out.value(t, v)) * rms_change) / smallest_rms;
-      budget += own * (weight * (in.x.row(t).array().abs() + d)).sum() / smallest_rms;
+      budget = (FixedDot(weight.data(), moved, hidden) + std::fabs(out.value(t, v)) * rms_change) /
+               smallest_rms;
+      budget += own * FixedDot(weight.data(), reach.data(), hidden) / smallest_rms;
     }
   }
   return out;
