@@ -42,7 +42,7 @@ float Rounded(const Departure& d, Instruction where, int usual, Operation operat
 
 float FmaOf(const Departure& d, Instruction where, int usual, float a, float b, float c) {
   if (d.where == where && d.mode == kUnfused) {
-    const float product = Mul(a, b);
+    const float product = Rounded({}, where, usual, [&] { return Mul(a, b); });
     return Rounded({}, where, usual, [&] { return Add(product, c); });
   }
   return Rounded(d, where, usual, [&] { return Fma(a, b, c); });

@@ -117,10 +117,10 @@ std::string FindAssembler(const std::string& named) {
 Assembled Assemble(const std::string& ptxas, const std::string& ptx, const std::string& entry) {
   const TemporaryFolder folder;
   std::ofstream(folder / "kernel.ptx", std::ios::binary) << ptx;
-  const int status = RunShell(
-      {"sh", "-c",
-       "ulimit -t 120; exec \"$1\" -arch=sm_70 -O3 -o \"$2.cubin\" \"$2.ptx\" >\"$2.txt\" 2>&1",
-       "sh", ptxas, folder / "kernel"});
+  const int status = RunShell({"sh", "-c",
+                               "ulimit -t 120; exec \"$1\" -arch=sm_70 -O3 -e \"$3\" -o "
+                               "\"$2.cubin\" \"$2.ptx\" >\"$2.txt\" 2>&1",
+                               "sh", ptxas, folder / "kernel", entry});
   Assembled assembled;
   if (status != 0) {
     const std::string said = ReadAll(folder / "kernel.txt");

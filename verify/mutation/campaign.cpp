@@ -47,12 +47,6 @@ void ForEach(std::size_t count, int jobs, Body body) {
   }
 }
 
-// What is made once a kernel, when its first mutant comes.
-struct Prepared {
-  std::vector<Killer> quick;
-  std::vector<std::byte> code;
-};
-
 class Runner {
  public:
   Runner(const CampaignOptions& options, const MutantSet& set)
@@ -60,8 +54,8 @@ class Runner {
     for (const std::string& line : DataLines(data::Equivalent())) {
       const std::size_t first = line.find(" | ");
       const std::size_t second = line.find(" | ", first + 3);
-      proofs_[line.substr(0, first)] = {line.substr(first + 3, second - first - 3),
-                                        line.substr(second + 3)};
+      proofs_.push_back({line.substr(0, first), line.substr(first + 3, second - first - 3),
+                         line.substr(second + 3)});
     }
   }
 
@@ -69,7 +63,6 @@ class Runner {
     MutantResult result;
     result.mutant = mutant;
     result.mutant.edits.clear();
-    const Prepared& prepared = PreparedFor(mutant.kernel);
     kernels::ModuleImage image;
     if (mutant.in_kernel()) {
       const KernelText& kernel = *set_.kernels.at(mutant.kernel);
@@ -80,21 +73,22 @@ class Runner {
       Restore(known->second, image, result);
       return result;
     }
-    if (mutant.in_kernel() && !options_.ptxas.empty()) {
-      const Assembled assembled = Assemble(options_.ptxas, image.ptx, mutant.kernel);
-      if (!assembled.accepted) {
-        result.fate = Fate::kDiscarded;
-        result.reason = "ptxas: " + assembled.message;
-        return result;
-      }
-      if (assembled.code == prepared.code) {
-        result.fate = Fate::kEquivalent;
-        result.reason = "the same machine code";
-        return result;
-      }
+    // What a case has caught is not the same machine code; whether the assembler takes it is left
+    // open then.
+    if (!options_.kill_only && !IsAnotherProgram(mutant, image, result)) {
+      return result;
     }
+    const Start start = std::chrono::steady_clock::now();
     try {
-      Kill(prepared.quick, image, result);
+      KillQuickly(image, start, result);
+      if (result.fate == Fate::kCaught ||
+          (options_.kill_only && (!IsAnotherProgram(mutant, image, result) || HasProof(result)))) {
+        return result;
+      }
+      KillDeeply(image, start, result);
+      if (result.fate == Fate::kSurvived) {
+        HasProof(result);
+      }
     } catch (const Error& error) {
       if (error.status() != ExitStatus::kBadInput) {
         throw;
@@ -108,56 +102,82 @@ class Runner {
   HonestFigures Honest() const { return bench_.Figures(); }
 
  private:
-  const Prepared& PreparedFor(const std::string& kernel) {
+  // A line of equivalent.txt; an id that ends in "#*" is every place of that operator and kernel.
+  struct Proof {
+    std::string id, change, why;
+  };
+  using Start = std::chrono::steady_clock::time_point;
+
+  // What `made` has for a kernel, made when it is first asked for.
+  template <typename Value, typename Make>
+  const Value& For(const std::string& kernel, std::map<std::string, Value>& made, Make make) {
     std::unique_lock lock(mutex_);
-    const auto known = prepared_.find(kernel);
-    if (known != prepared_.end()) {
+    const auto known = made.find(kernel);
+    if (known != made.end()) {
       return known->second;
     }
     lock.unlock();
-    Prepared prepared;
-    prepared.quick = QuickKillers(kernel);
-    if (options_.budget_cases > 0 && prepared.quick.size() > options_.budget_cases) {
-      prepared.quick.resize(options_.budget_cases);
-    }
-    if (!kernel.empty() && !options_.ptxas.empty()) {
-      const Assembled original = Assemble(options_.ptxas, set_.kernels.at(kernel)->text(), kernel);
-      if (!original.accepted) {
-        throw BadInput(kernel, "is not accepted by the assembler (" + original.message + ")",
-                       "mutate kernels that assemble for sm_70");
-      }
-      prepared.code = original.code;
-    }
+    Value value = make();
     lock.lock();
-    return prepared_.emplace(kernel, std::move(prepared)).first->second;
+    return made.emplace(kernel, std::move(value)).first->second;
   }
 
-  // The second set is made only for kernels of which a mutant survived the first.
+  const std::vector<std::byte>& CodeFor(const std::string& kernel) {
+    return For(kernel, code_, [&] {
+      Assembled original = Assemble(options_.ptxas, set_.kernels.at(kernel)->text(), kernel);
+      if (!original.accepted) {
+        throw Error(ExitStatus::kUnavailable, options_.ptxas + ": does not take " + kernel + " (" +
+                                                  original.message +
+                                                  "); name the ptxas of CUDA Toolkit 11.8");
+      }
+      return std::move(original.code);
+    });
+  }
+
+  const std::vector<Killer>& QuickFor(const std::string& kernel) {
+    return For(kernel, quick_, [&] {
+      std::vector<Killer> killers = QuickKillers(kernel);
+      if (options_.budget_cases > 0 && killers.size() > options_.budget_cases) {
+        killers.resize(options_.budget_cases);
+      }
+      return killers;
+    });
+  }
+
+  // Made only for kernels of which a mutant survived the first set.
   const std::vector<Killer>& DeepFor(const std::string& kernel) {
-    std::unique_lock lock(mutex_);
-    const auto known = deep_.find(kernel);
-    if (known != deep_.end()) {
-      return known->second;
+    return For(kernel, deep_, [&] { return DeepKillers(kernel); });
+  }
+
+  // Asks the assembler. False: it refused, or makes the same machine code as of the original.
+  bool IsAnotherProgram(const Mutant& mutant, const kernels::ModuleImage& image,
+                        MutantResult& result) {
+    if (!mutant.in_kernel() || options_.ptxas.empty()) {
+      return true;
     }
-    lock.unlock();
-    std::vector<Killer> killers = DeepKillers(kernel);
-    lock.lock();
-    return deep_.emplace(kernel, std::move(killers)).first->second;
+    const Assembled assembled = Assemble(options_.ptxas, image.ptx, mutant.kernel);
+    if (!assembled.accepted) {
+      result.fate = Fate::kDiscarded;
+      result.reason = "ptxas: " + assembled.message;
+    } else if (assembled.code == CodeFor(mutant.kernel)) {
+      result.fate = Fate::kEquivalent;
+      result.reason = "the same machine code";
+    }
+    return result.fate == Fate::kSurvived;
   }
 
   // Shows the mutant its cases until Voltcheck has caught it and no policy is left that might.
-  void Kill(const std::vector<Killer>& quick, const kernels::ModuleImage& image,
-            MutantResult& result) {
-    const auto start = std::chrono::steady_clock::now();
-    for (const Killer& killer : quick) {
+  void KillQuickly(const kernels::ModuleImage& image, Start start, MutantResult& result) {
+    for (const Killer& killer : QuickFor(result.mutant.kernel)) {
       Show(killer, image, start, result);
       if (result.fate == Fate::kCaught && (options_.kill_only || AllRejected(result))) {
         return;
       }
     }
-    if (result.fate == Fate::kCaught || (options_.kill_only && HasProof(result))) {
-      return;
-    }
+  }
+
+  // The second set, after the first.
+  void KillDeeply(const kernels::ModuleImage& image, Start start, MutantResult& result) {
     result.deep = true;
     for (const Killer& killer : DeepFor(result.mutant.kernel)) {
       Show(killer, image, start, result);
@@ -165,17 +185,21 @@ class Runner {
         return;
       }
     }
-    HasProof(result);
   }
 
   // Makes a mutant equivalent whose proof is written down.
   bool HasProof(MutantResult& result) const {
-    const auto proof = proofs_.find(result.mutant.id);
-    if (proof == proofs_.end() || proof->second.first != result.mutant.what) {
+    const std::string& id = result.mutant.id;
+    const auto proof = std::find_if(proofs_.begin(), proofs_.end(), [&](const Proof& p) {
+      const bool same_place =
+          p.id.ends_with("#*") ? id.starts_with(p.id.substr(0, p.id.size() - 1)) : id == p.id;
+      return same_place && p.change == result.mutant.what;
+    });
+    if (proof == proofs_.end()) {
       return false;
     }
     result.fate = Fate::kEquivalent;
-    result.reason = "proof: " + proof->second.second;
+    result.reason = "proof: " + proof->why;
     return true;
   }
 
@@ -196,8 +220,8 @@ class Runner {
            result.rejected.end();
   }
 
-  void Show(const Killer& killer, const kernels::ModuleImage& image,
-            std::chrono::steady_clock::time_point start, MutantResult& result) {
+  void Show(const Killer& killer, const kernels::ModuleImage& image, Start start,
+            MutantResult& result) {
     Trial trial = bench_.Run(result.mutant, image, killer);
     ++result.cases;
     // Where every bit is as it should be, no policy can tell the mutant from the original.
@@ -225,9 +249,11 @@ class Runner {
   const CampaignOptions& options_;
   const MutantSet& set_;
   Bench bench_;
-  std::map<std::string, std::pair<std::string, std::string>> proofs_;  // id -> change, proof
+  std::vector<Proof> proofs_;
   std::mutex mutex_;
-  std::map<std::string, Prepared> prepared_;
+  // Of each kernel.
+  std::map<std::string, std::vector<std::byte>> code_;
+  std::map<std::string, std::vector<Killer>> quick_;
   std::map<std::string, std::vector<Killer>> deep_;
 };
 
