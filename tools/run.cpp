@@ -87,6 +87,9 @@ void Set(const char* name, const std::string& value) { setenv(name, value.c_str(
   if (arguments.Has("verbose")) {
     Set(shim::kVerboseVariable, "1");
   }
+  if (arguments.Has("sass")) {
+    Set(shim::kSassVariable, "1");
+  }
   if (std::getenv("VOLTCHECK_PTXAS") == nullptr) {
     Set("VOLTCHECK_PTXAS", VOLTCHECK_PTXAS_PATH);
   }
@@ -166,6 +169,24 @@ void WriteRunFile(const std::string& path, const Arguments& arguments, const Wor
   writer.Finish(complete);
 }
 
+/// What runs is the PTX: whether the SASS that is shipped beside it comes from it.
+void PrintSass(const shim::ProgramRecord& record) {
+  for (const shim::ModuleNote& module : record.modules) {
+    const std::string& shipped = module.shipped_code_sha256;
+    const std::string& again = module.assembled_code_sha256;
+    const char* verdict = again.empty()      ? "cannot be assembled here"
+                          : shipped.empty()  ? "nothing to compare"
+                          : shipped == again ? "the same"
+                                             : "different: built by another release or other flags, "
+                                               "or not from this PTX";
+    std::fprintf(stderr,
+                 "voltcheck: sass: %s: ptx %s, machine code shipped %s, assembled again %s: %s\n",
+                 module.name.c_str(), module.ptx_sha256.c_str(),
+                 shipped.empty() ? "none" : shipped.c_str(), again.empty() ? "none" : again.c_str(),
+                 verdict);
+  }
+}
+
 ExitStatus Report(const std::string& program, int raw, const Arguments& arguments,
                   const Words& words, const shim::ProgramRecord& record) {
   const bool ended = WIFEXITED(raw);
@@ -175,6 +196,9 @@ ExitStatus Report(const std::string& program, int raw, const Arguments& argument
   for (const std::string& refusal :
        std::set<std::string>(record.refusals.begin(), record.refusals.end())) {
     std::fprintf(stderr, "voltcheck: %s\n", refusal.c_str());
+  }
+  if (arguments.Has("sass")) {
+    PrintSass(record);
   }
   if (!arguments.Has("quiet")) {
     std::uint64_t launches = 0;
@@ -223,6 +247,8 @@ ExitStatus RunProgram(const Words& words) {
   arguments.Value("device-memory", "17179869184", "bytes of the device's memory");
   arguments.Value("device-sms", "80", "multiprocessors of the device");
   arguments.Value("out", "", "run file to write");
+  arguments.Flag("sass",
+                 "assemble each module's PTX again and compare it with the SASS shipped beside it");
   arguments.Flag("verbose", "a line on standard error for each CUDA call that fails");
   arguments.Flag("quiet", "no summary line");
   if (!arguments.Parse(options)) {

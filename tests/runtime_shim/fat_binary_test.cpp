@@ -2,11 +2,14 @@
 #include "kernels/runtime_shim/core/fat_binary.h"
 
 #include <gtest/gtest.h>
+#include <lz4.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "fixtures/case/error.h"
+#include "kernels/runtime_shim/core/cubin.h"
 #include "kernels/runtime_shim/core/occupancy.h"
 #include "kernels/runtime_shim/core/program_file.h"
 #include "kernels/runtime_shim/core/ptx_support.h"
@@ -34,6 +37,70 @@ TEST(FatBinary, PtxComesOutTheSameFromEveryForm) {
 TEST(FatBinary, NewerPtxIsNotChosen) {
   EXPECT_EQ(ChoosePtx(Images("newer")), nullptr);
   EXPECT_EQ(ChoosePtx(Images("only_sass")), nullptr);
+}
+
+/// A fat binary with one compressed image of PTX for compute_70, as nvcc writes it.
+std::vector<std::byte> Compressed(std::uint64_t flag, const std::vector<char>& payload,
+                                  std::uint64_t size) {
+  const std::uint64_t padded = (payload.size() + 7) / 8 * 8;
+  std::vector<std::byte> whole(16 + 64 + padded);
+  const auto put = [&whole](std::size_t at, auto value) {
+    std::memcpy(whole.data() + at, &value, sizeof(value));
+  };
+  put(0, kFatMagic);
+  put(4, std::uint16_t{1});
+  put(6, std::uint16_t{16});
+  put(8, std::uint64_t{64 + padded});
+  put(16, std::uint16_t{1});  // PTX
+  put(20, std::uint32_t{64});
+  put(24, padded);
+  put(32, static_cast<std::uint32_t>(payload.size()));
+  put(44, std::uint32_t{70});
+  put(56, flag);
+  put(72, size);
+  std::memcpy(whole.data() + 80, payload.data(), payload.size());
+  return whole;
+}
+
+// nvcc 11 compresses with LZ4, nvcc 12.4 and later with Zstandard.
+TEST(FatBinary, Lz4AndZstandardComeOutTheSame) {
+  constexpr std::uint64_t kLz4Flag = 0x2000;
+  constexpr std::uint64_t kZstandardFlag = 0x8000;
+  std::string ptx = ".version 8.4\n.target sm_70\n";
+  for (int i = 0; i < 100; ++i) {
+    ptx += "// line " + std::to_string(i % 7) + "\n";
+  }
+  std::vector<char> lz4(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(ptx.size()))));
+  lz4.resize(static_cast<std::size_t>(LZ4_compress_default(
+      ptx.data(), lz4.data(), static_cast<int>(ptx.size()), static_cast<int>(lz4.size()))));
+  std::vector<char> zstd(ZSTD_compressBound(ptx.size()));
+  zstd.resize(ZSTD_compress(zstd.data(), zstd.size(), ptx.data(), ptx.size(), 19));
+  ASSERT_LT(zstd.size(), ptx.size());
+  for (const auto& [flag, payload] : {std::pair(kLz4Flag, lz4), std::pair(kZstandardFlag, zstd)}) {
+    const std::vector<FatImage> images = ReadFatBinary("x", Compressed(flag, payload, ptx.size()));
+    ASSERT_EQ(images.size(), 1U);
+    EXPECT_EQ(images[0].kind, FatImage::Kind::kPtx);
+    EXPECT_EQ(images[0].bytes, ptx);
+    ASSERT_NE(ChoosePtx(images), nullptr);
+    std::vector<char> damaged = payload;
+    damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
+    damaged.resize(damaged.size() - 3);
+    EXPECT_THROW(ReadFatBinary("x", Compressed(flag, damaged, ptx.size())), Error);
+    EXPECT_THROW(ReadFatBinary("x", Compressed(flag, payload, ptx.size() + 1)), Error);
+    EXPECT_THROW(ReadFatBinary("x", Compressed(flag, payload, std::uint64_t{1} << 40)), Error);
+  }
+}
+
+TEST(Cubin, MachineCodeIsTheCodeAndNothingElse) {
+  for (const FatImage& image : Images("with_sass")) {
+    if (image.kind == FatImage::Kind::kElf) {
+      const std::string code = MachineCode(image.bytes);
+      EXPECT_NE(code.find("_Z5WritePii"), std::string::npos);
+      EXPECT_LT(code.size(), image.bytes.size());
+      EXPECT_EQ(MachineCode(image.bytes.substr(0, 100)), "");
+    }
+  }
+  EXPECT_EQ(MachineCode("no cubin"), "");
 }
 
 TEST(FatBinary, DamageIsRefusedWhereverItLies) {

@@ -98,6 +98,36 @@ TEST_F(RunTest, ThrustAndCubComputeWhatTheHostComputes) {
             "sort equal\nscan equal\nreduce 2903652117\ncub sum 150218, want 150218\n");
 }
 
+TEST_F(RunTest, LaunchesOfEveryFormComputeWhatTheHostComputes) {
+  const Outcome outcome = Run("--check all", "launch");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "launch ex equal\nlaunch ex by symbol equal\ncooperative launch ex equal\n");
+}
+
+TEST_F(RunTest, AMissingFunctionIsNamed) {
+  for (const char* call : {"texture", "array"}) {
+    const Outcome outcome = Run("", std::string("launch ") + call);
+    EXPECT_EQ(outcome.out, "cudaErrorNotSupported\n");
+    EXPECT_EQ(outcome.status, 2);
+    const char* name =
+        std::string(call) == "texture" ? "cudaCreateTextureObject" : "cudaMallocArray";
+    EXPECT_NE(outcome.err.find(std::string("voltcheck: ") + name +
+                               ": the simulator's CUDA does not have this function"),
+              std::string::npos)
+        << outcome.err;
+  }
+}
+
+TEST_F(RunTest, ShippedSassIsComparedWithWhatThePtxAssemblesTo) {
+  const Outcome outcome = Run("--sass --quiet", "with_sass");
+  EXPECT_NE(outcome.err.find(": the same"), std::string::npos) << outcome.err;
+  const Outcome without = Run("--sass --quiet", "errors");
+  EXPECT_NE(without.err.find("machine code shipped none, assembled again "), std::string::npos)
+      << without.err;
+  EXPECT_NE(without.err.find(": nothing to compare"), std::string::npos) << without.err;
+}
+
 TEST_F(RunTest, CompressedAndPlainFatBinariesWithAndWithoutSassRunTheSame) {
   const std::string golden = Golden("errors");
   EXPECT_EQ(Run("", "with_sass").out, golden);

@@ -37,7 +37,8 @@ void ReadLine(const Json& json, ProgramRecord& record) {
     record.findings.push_back(std::move(finding));
   } else if (json.contains("module")) {
     const Json& m = json["module"];
-    record.modules.push_back({m.at("name"), m.at("ptx_sha256"), m.at("sass_sha256")});
+    record.modules.push_back({m.at("name"), m.at("ptx_sha256"), m.at("sass_sha256"),
+                              m.at("shipped_code_sha256"), m.at("assembled_code_sha256")});
   } else if (json.contains("refusal")) {
     record.refusals.push_back(json["refusal"]);
   } else {
@@ -104,7 +105,9 @@ void FindingsFile::Write(const ModuleNote& module) {
     Append(Dump({{"module",
                   {{"name", module.name},
                    {"ptx_sha256", module.ptx_sha256},
-                   {"sass_sha256", module.sass_sha256}}}}));
+                   {"sass_sha256", module.sass_sha256},
+                   {"shipped_code_sha256", module.shipped_code_sha256},
+                   {"assembled_code_sha256", module.assembled_code_sha256}}}}));
   }
 }
 

@@ -15,6 +15,10 @@ struct ModuleNote {
   std::string name;
   std::string ptx_sha256;
   std::string sass_sha256;  ///< of the SASS for sm_70 beside it, which does not run; empty: none
+  /// Of the machine code in that SASS, and of what the assembler makes of the PTX; empty: not asked
+  /// for, or there is none.
+  std::string shipped_code_sha256;
+  std::string assembled_code_sha256;
 };
 
 /// All that a program's run left behind.

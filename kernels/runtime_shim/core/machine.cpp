@@ -1,7 +1,5 @@
 #include "kernels/runtime_shim/core/machine.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +8,7 @@
 
 #include "fixtures/case/error.h"
 #include "kernels/runtime_shim/core/cost_model.h"
+#include "kernels/runtime_shim/core/cubin.h"
 #include "kernels/runtime_shim/core/device_output.h"
 #include "kernels/runtime_shim/core/ptx_support.h"
 
@@ -17,19 +16,6 @@ namespace voltcheck::shim {
 namespace {
 
 constexpr std::size_t kWorkspaceBytes = 4096;
-
-std::string Sha256(const std::string& text) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int bytes = 0;
-  EVP_Digest(text.data(), text.size(), digest, &bytes, EVP_sha256(), nullptr);
-  std::string hex;
-  for (unsigned int i = 0; i < bytes; ++i) {
-    char pair[3];
-    std::snprintf(pair, sizeof(pair), "%02x", digest[i]);
-    hex += pair;
-  }
-  return hex;
-}
 
 /// The status that CUDA gives for what a checker saw, where that ended the launch.
 Status StatusOf(const std::string& checker, bool assert_failed) {
@@ -115,8 +101,19 @@ LoadedImage* Machine::Load(const std::string& name, const std::vector<FatImage>&
   }
   image->prints = device().FindVariable(image->module, kOutput).bytes != 0;
   image->reads_environment = device().FindVariable(image->module, kEnvironment).bytes != 0;
-  findings_->Write(
-      ModuleNote{name, Sha256(image->ptx), image->sass.empty() ? "" : Sha256(image->sass)});
+  ModuleNote note;
+  note.name = name;
+  note.ptx_sha256 = Sha256(image->ptx);
+  if (!image->sass.empty()) {
+    note.sass_sha256 = Sha256(image->sass);
+  }
+  if (settings_.reassemble) {
+    const std::string shipped = MachineCode(image->sass);
+    const std::string again = MachineCode(AssembleSass(image->ptx));
+    note.shipped_code_sha256 = shipped.empty() ? "" : Sha256(shipped);
+    note.assembled_code_sha256 = again.empty() ? "" : Sha256(again);
+  }
+  findings_->Write(note);
   images_.push_back(std::move(image));
   return images_.back().get();
 }

@@ -1,14 +1,8 @@
 #include "kernels/runtime_shim/core/occupancy.h"
 
-#include <elf.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "kernels/runtime_shim/core/cubin.h"
 
 namespace voltcheck::shim {
 namespace {
@@ -18,76 +12,13 @@ constexpr int kBlocks = 32;
 constexpr int kQuarterRegisters = 16384;
 constexpr std::uint64_t kSharedUnit = 256;
 
-std::string Quoted(const std::string& word) {
-  std::string quoted = "'";
-  for (const char c : word) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
-
-/// The cubin that the toolkit makes of `ptx`; empty: no toolkit that can.
-std::string Assemble(const std::string& ptx) {
-  std::string folder = (std::filesystem::temp_directory_path() / "voltcheck-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    return "";
-  }
-  const char* named = std::getenv("VOLTCHECK_PTXAS");
-  std::ofstream(folder + "/in.ptx") << ptx;
-  // Not the program's environment: its LD_LIBRARY_PATH and ours are no business of the assembler.
-  const std::string command = "env -u LD_LIBRARY_PATH -u LD_PRELOAD " +
-                              Quoted(named == nullptr || *named == 0 ? "ptxas" : named) +
-                              " -arch=sm_70 -o " + Quoted(folder + "/out.cubin") + " " +
-                              Quoted(folder + "/in.ptx") + " >/dev/null 2>&1";
-  std::string cubin;
-  if (std::system(command.c_str()) == 0) {
-    std::ifstream in(folder + "/out.cubin", std::ios::binary);
-    cubin.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  return cubin;
-}
-
-template <typename T>
-bool ReadAt(const std::string& data, std::uint64_t offset, T& value) {
-  if (offset > data.size() || data.size() - offset < sizeof(T)) {
-    return false;
-  }
-  std::memcpy(&value, data.data() + offset, sizeof(T));
-  return true;
-}
-
 }  // namespace
-
-int RegistersInCubin(const std::string& cubin, const std::string& kernel) {
-  Elf64_Ehdr header;
-  Elf64_Shdr names;
-  if (!ReadAt(cubin, 0, header) ||
-      !ReadAt(cubin, header.e_shoff + std::uint64_t{header.e_shstrndx} * sizeof(Elf64_Shdr),
-              names)) {
-    return 0;
-  }
-  const std::string wanted = ".text." + kernel;
-  for (std::uint32_t i = 0; i < header.e_shnum; ++i) {
-    Elf64_Shdr section;
-    if (!ReadAt(cubin, header.e_shoff + i * sizeof(section), section)) {
-      return 0;
-    }
-    const std::uint64_t name = names.sh_offset + section.sh_name;
-    if (name < cubin.size() &&
-        cubin.compare(name, wanted.size() + 1, wanted.c_str(), wanted.size() + 1) == 0) {
-      return static_cast<int>(section.sh_info >> 24);
-    }
-  }
-  return 0;
-}
 
 int Registers(Function& function) {
   if (function.registers == 0) {
     LoadedImage& image = *function.image;
     if (image.sass.empty()) {
-      image.sass = Assemble(image.ptx);
+      image.sass = AssembleSass(image.ptx);
     }
     function.registers = RegistersInCubin(image.sass, function.name);
   }

@@ -12,9 +12,6 @@ namespace voltcheck::shim {
 /// SM70). Without either it is 0: not known. Asked once and remembered in the function.
 int Registers(Function& function);
 
-/// Reads the register count of a kernel out of a cubin: 0 when it is not there.
-int RegistersInCubin(const std::string& cubin, const std::string& kernel);
-
 /// Blocks of `threads` that fit on one multiprocessor of a V100 at once (CUDA's occupancy rules for
 /// compute capability 7.0: 2048 threads, 32 blocks, 65536 registers allotted 256 to a warp in four
 /// quarters, 96 KB of shared memory allotted 256 bytes at a time). `registers` 0: not a limit.

@@ -76,6 +76,7 @@ Settings SettingsFromEnvironment() {
       NumberOr(kLimitVariable, settings.simulator.instruction_limit);
   settings.findings = Variable(kFindingsVariable);
   settings.verbose = !Variable(kVerboseVariable).empty();
+  settings.reassemble = !Variable(kSassVariable).empty();
   settings.memory = NumberOr(kMemoryVariable, settings.memory);
   settings.multiprocessors = static_cast<int>(NumberOr(kMultiprocessorsVariable, 80));
   if (settings.multiprocessors < 1 || settings.multiprocessors > 1024) {

@@ -12,6 +12,7 @@ namespace voltcheck::shim {
 struct Settings {
   simulator::Options simulator;
   std::string findings;  ///< file that findings are appended to (findings_file.h); empty: stderr
+  bool reassemble = false;  ///< assemble every module again, to compare with its SASS
   bool verbose = false;  ///< a line on stderr for each call that fails
   std::uint64_t memory = std::uint64_t{16} << 30;  ///< of the device, bytes
   int multiprocessors = 80;
@@ -25,6 +26,7 @@ inline constexpr const char* kJobsVariable = "VOLTCHECK_JOBS";
 inline constexpr const char* kLimitVariable = "VOLTCHECK_INSTRUCTION_LIMIT";
 inline constexpr const char* kFindingsVariable = "VOLTCHECK_FINDINGS";
 inline constexpr const char* kVerboseVariable = "VOLTCHECK_VERBOSE";
+inline constexpr const char* kSassVariable = "VOLTCHECK_SASS";
 inline constexpr const char* kMemoryVariable = "VOLTCHECK_DEVICE_MEMORY";
 inline constexpr const char* kMultiprocessorsVariable = "VOLTCHECK_DEVICE_SMS";
 
