@@ -24,6 +24,8 @@ ExitStatus Logits(const Words& words);
 ExitStatus Traces(const Words& words);
 ExitStatus Explain(const Words& words);
 ExitStatus Mutate(const Words& words);
+ExitStatus Report(const Words& words);
+ExitStatus Diff(const Words& words);
 
 }  // namespace voltcheck::tools
 

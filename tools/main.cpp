@@ -29,6 +29,8 @@ constexpr auto kCommands = std::to_array<Command>({
     {"logits", "two captures of logits against each other", Logits},
     {"traces", "two sets of generated sequences against each other", Traces},
     {"explain", "how one output element came about, step by step", Explain},
+    {"report", "a run file as HTML, Markdown, JUnit XML, JSON or CSV", Report},
+    {"diff", "what changed between two run files, base against head", Diff},
     {"inspect", "say what is in a fixture, run or safetensors file", Inspect},
     {"list", "list suites, tactics, kernels, devices and numerics modes", List},
     {"exec", "run any kernel of any PTX file on raw buffers", Exec},
