@@ -131,33 +131,39 @@ inline ChunkScan ScanChunk(const float* base, const float* other) {
   return scan;
 }
 
-/// c0 + x (c1 + x (c2 + ...)).
+/// c0 + c1 x + c2 x^2 + ..., in pairs (c0 + c1 x) + x^2 (...), whose additions do not wait for each
+/// other.
 template <std::size_t kTerms>
-HWY_INLINE VF Polynomial(VF x, const float (&c)[kTerms]) {
-  VF y = hn::Set(DF(), c[kTerms - 1]);
-  for (std::size_t i = kTerms - 1; i-- > 0;) {
-    y = hn::Add(hn::Mul(y, x), hn::Set(DF(), c[i]));
+HWY_INLINE VF Polynomial(VF x, VF x2, const float (&c)[kTerms]) {
+  const auto pair = [&](std::size_t i) {
+    const VF low = hn::Set(DF(), c[i]);
+    return i + 1 < kTerms ? hn::Add(low, hn::Mul(x, hn::Set(DF(), c[i + 1]))) : low;
+  };
+  VF y = pair((kTerms - 1) / 2 * 2);
+  for (std::size_t i = (kTerms - 1) / 2 * 2; i > 0;) {
+    i -= 2;
+    y = hn::Add(pair(i), hn::Mul(x2, y));
   }
   return y;
 }
 
-/// exp(x) for x <= 0 up to rounding above; 0 below -87.
+/// exp(x) for x <= 0 up to rounding above; 0 below -87.7, where the power of two has the exponent
+/// bits 0.
 HWY_INLINE VF Exp(VF x) {
   const DF df;
-  const VF least = hn::Set(df, -87.0F);
-  const auto vanishes = hn::Lt(x, least);
-  const VF kept = hn::Max(x, least);
+  const VF kept = hn::Max(x, hn::Set(df, -88.0F));
   const VF n = hn::Round(hn::Mul(kept, hn::Set(df, 1.44269504F)));
   // ln 2 in two parts; the first has nine bits, so n times it is exact.
   VF r = hn::Sub(kept, hn::Mul(n, hn::Set(df, 0.693359375F)));
   r = hn::Sub(r, hn::Mul(n, hn::Set(df, -2.12194440e-4F)));
   // Taylor's series on |r| <= ln 2 / 2; the first term left out is below 2^-27.
   constexpr float kTail[] = {1.0F / 2, 1.0F / 6, 1.0F / 24, 1.0F / 120, 1.0F / 720, 1.0F / 5040};
-  const VF tail = hn::Mul(hn::Mul(r, r), Polynomial(r, kTail));
+  const VF r2 = hn::Mul(r, r);
+  const VF tail = hn::Mul(r2, Polynomial(r, r2, kTail));
   const VF exp_r = hn::Add(hn::Set(df, 1.0F), hn::Add(r, tail));
   const auto exponent =
       hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(DI(), n), hn::Set(DI(), std::int32_t{127})));
-  return hn::IfThenZeroElse(vanishes, hn::Mul(exp_r, hn::BitCast(df, exponent)));
+  return hn::Mul(exp_r, hn::BitCast(df, exponent));
 }
 
 inline ChunkWeights WeighChunk(const float* base, const float* other, float largest, float shift) {
@@ -178,7 +184,7 @@ inline ChunkWeights WeighChunk(const float* base, const float* other, float larg
       const VF d = hn::Sub(hn::Sub(o, b), vshift);
       const VF e = Exp(hn::Sub(b, vlargest));
       const VF ed = hn::Mul(e, d);
-      VF curve = hn::Mul(hn::Mul(ed, d), Polynomial(d, kCurve));
+      VF curve = hn::Mul(hn::Mul(ed, d), Polynomial(d, hn::Mul(d, d), kCurve));
       const auto large = hn::Gt(hn::Abs(d), half);
       if (HWY_UNLIKELY(!hn::AllFalse(df, large))) {
         const VF e_other = Exp(hn::Sub(hn::Sub(o, vlargest), vshift));
