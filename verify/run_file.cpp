@@ -27,6 +27,7 @@ void WriteProvenance(hid_t file, const RunProvenance& p) {
   h5::SetText(file, "tool_version", p.tool_version);
   h5::SetText(file, "commit", p.commit);
   h5::SetText(file, "arguments", p.arguments);
+  h5::SetText(file, "options", p.options);
   h5::SetNumber(file, "seed", p.seed);
   h5::SetText(file, "device_kind", p.device.kind);
   h5::SetText(file, "device_name", p.device.name);
@@ -38,6 +39,32 @@ void WriteProvenance(hid_t file, const RunProvenance& p) {
   h5::SetText(file, "compiler", p.compiler);
   h5::SetText(file, "kernels_hash", p.kernels_hash);
   h5::SetText(file, "fixtures", p.fixtures);
+  h5::SetText(file, "cases_hash", p.cases_hash);
+}
+
+// The PTX that replaced built-in kernels, without the paths that it came from.
+void WriteKernels(hid_t file, const std::vector<kernels::ModuleImage>& overrides) {
+  if (overrides.empty()) {
+    return;
+  }
+  constexpr hsize_t kChunk = 1 << 16;
+  const Handle group = h5::CreateGroup(file, "kernels");
+  h5::SetText(group.get(), "long_name", "PTX that replaced built-in kernels, in this order");
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    const kernels::ModuleImage& image = overrides[i];
+    const std::array<hsize_t, 1> extent{image.ptx.size()};
+    const std::array<hsize_t, 1> chunk{std::clamp<hsize_t>(extent[0], 1, kChunk)};
+    const Handle space(h5::Check(H5Screate_simple(1, extent.data(), nullptr)), H5Sclose);
+    const Handle properties = h5::ChunkedProperties(chunk);
+    Handle text(h5::Check(H5Dcreate2(group.get(), std::to_string(i).c_str(), H5T_STD_U8LE,
+                                     space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT)),
+                H5Dclose);
+    h5::Check(H5Dwrite(text.get(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, image.ptx.data()));
+    h5::SetText(text.get(), "name", image.name.substr(image.name.rfind('/') + 1));
+    h5::SetText(text.get(), "units", "1");
+    h5::SetText(text.get(), "long_name", "bytes of the PTX text");
+    h5::Check(text.Reset() ? 0 : -1);
+  }
 }
 
 // The row or column numbers of a window, as the dimension scale of its arrays.
@@ -147,11 +174,13 @@ void WriteBreakdowns(hid_t parent, std::uint64_t index, const CaseRecord& record
 
 class RunFileWriter::Impl {
  public:
-  Impl(const std::string& path, const RunProvenance& provenance) : target_(path) {
+  Impl(const std::string& path, const RunProvenance& provenance)
+      : target_(path), planned_(provenance.planned) {
     h5::Quiet();
     Guard([&] {
       file_ = h5::CreateFile(target_.temporary());
       WriteProvenance(file_.get(), provenance);
+      WriteKernels(file_.get(), provenance.overrides);
       DeclareCaseColumns(file_.get(), cases_, groups_);
       DeclareFindingColumns(file_.get(), findings_, groups_);
       failures_ = h5::CreateGroup(file_.get(), "failures");
@@ -159,25 +188,27 @@ class RunFileWriter::Impl {
     });
   }
 
-  void Append(const CaseRecord& record) {
+  void Append(const CaseRecord& record, std::uint64_t number) {
     Guard([&] {
-      cases_.Append({count_, &record});
+      cases_.Append({number, &record});
       totals_.Add(record);
       const std::size_t kept = std::min(record.findings.size(), kFindingsPerCase);
       for (std::size_t i = 0; i < kept; ++i) {
-        findings_.Append({finding_count_++, count_, &record.findings[i]});
+        findings_.Append({finding_count_++, number, &record.findings[i]});
       }
       if (!record.failures.empty()) {
-        const Handle group = h5::CreateGroup(failures_.get(), std::to_string(count_));
+        const Handle group = h5::CreateGroup(failures_.get(), std::to_string(number));
         h5::SetText(group.get(), "descriptor", record.descriptor);
         for (const FailureArrays& failure : record.failures) {
           WriteFailure(group.get(), failure);
         }
       }
-      WriteBreakdowns(breakdown_.get(), count_, record);
+      WriteBreakdowns(breakdown_.get(), number, record);
       ++count_;
     });
   }
+
+  std::uint64_t count() const { return count_; }
 
   void Finish(bool complete, const std::function<void(hid_t)>& extras) {
     Guard([&] {
@@ -186,6 +217,7 @@ class RunFileWriter::Impl {
       }
       totals_.Write(file_.get());
       h5::SetNumber(file_.get(), "cases", count_);
+      h5::SetNumber(file_.get(), "planned", planned_ == 0 ? count_ : planned_);
       h5::SetNumber(file_.get(), "complete", std::uint64_t{complete ? 1U : 0U});
       cases_.Close();
       findings_.Close();
@@ -218,6 +250,7 @@ class RunFileWriter::Impl {
   h5::Table<CaseRow> cases_;
   h5::Table<FindingRow> findings_;
   RunTotals totals_;
+  std::uint64_t planned_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t finding_count_ = 0;
 };
@@ -227,7 +260,11 @@ RunFileWriter::RunFileWriter(const std::string& path, const RunProvenance& prove
 
 RunFileWriter::~RunFileWriter() = default;
 
-void RunFileWriter::Append(const CaseRecord& record) { impl_->Append(record); }
+void RunFileWriter::Append(const CaseRecord& record, std::uint64_t number) {
+  impl_->Append(record, number);
+}
+
+void RunFileWriter::Append(const CaseRecord& record) { impl_->Append(record, impl_->count()); }
 
 void RunFileWriter::Finish(bool complete, const std::function<void(hid_t)>& extras) {
   impl_->Finish(complete, extras);

@@ -19,12 +19,19 @@ struct RunProvenance {
   std::string tool_version;
   std::string commit;
   std::string arguments;  ///< canonical, only what determines results
+  /// Those of them that a `replay` of single cases takes, separated by spaces.
+  std::string options;
   std::uint64_t seed = 0;
   kernels::DeviceDescription device;
   std::string toolkit;   ///< CUDA Toolkit release that made the PTX
   std::string compiler;  ///< host compiler
   std::string kernels_hash;
   std::string fixtures;  ///< "name@hash name@hash"
+  /// Number of cases in the whole run, finished or not; 0: as many as are written.
+  std::uint64_t planned = 0;
+  std::string cases_hash;  ///< SHA-256 over the descriptors of all of them; empty: not a list
+  /// What replaced the built-in kernels, as it ran: written whole, so that the run can be repeated.
+  std::vector<kernels::ModuleImage> overrides;
 };
 
 /// Writes `voltcheck.run/1` (docs/run-file.md). Cases are appended in order; the file appears under
@@ -38,7 +45,9 @@ class RunFileWriter {
   RunFileWriter(const RunFileWriter&) = delete;
   RunFileWriter& operator=(const RunFileWriter&) = delete;
 
-  /// Throws Error (status 2) when the disk is full. Timings of the record are not written.
+  /// Throws Error (status 2) when the disk is full. Timings of the record are not written. The
+  /// case's number is `number`, ascending, or the number of the row.
+  void Append(const CaseRecord& record, std::uint64_t number);
   void Append(const CaseRecord& record);
   /// `complete`: every case of the run is there (false after an interruption). `extras` may write
   /// further groups into the file, last of all.

@@ -1,14 +1,14 @@
 #include "verify/run_reader.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <string_view>
 #include <type_traits>
 
 #include "fixtures/case/error.h"
+#include "fixtures/mapped_file.h"
 #include "verify/h5.h"
 #include "verify/run_file.h"
 
@@ -152,13 +152,11 @@ Verdict ParseVerdict(const std::string& path, const std::string& text) {
 }  // namespace
 
 bool IsHdf5(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  const fixtures::InputFile file(path);  // no pipe, which would block, and no device
   std::array<char, kSignature.size()> head{};
-  if (!in || (!in.read(head.data(), head.size()) && in.bad())) {
-    throw BadInput(path, std::string("cannot be read (") + std::strerror(errno) + ")",
-                   "name a file that exists");
-  }
-  return in.gcount() == static_cast<std::streamsize>(head.size()) && head == kSignature;
+  return pread(file.descriptor(), head.data(), head.size(), 0) ==
+             static_cast<ssize_t>(head.size()) &&
+         head == kSignature;
 }
 
 std::string ReadSchema(const std::string& path) { return WithFile(path, SchemaOf); }
@@ -343,14 +341,25 @@ RunReader::RunReader(const std::string& path) : impl_(std::make_unique<Impl>(pat
 
 RunReader::~RunReader() = default;
 
-std::string RunReader::Attribute(const std::string& name) const {
+std::string RunReader::Attribute(const std::string& name, const std::string& path) const {
   std::string value;
   impl_->Guard("attribute " + name, [&] {
-    if (Check(H5Aexists(impl_->file(), name.c_str())) > 0) {
-      value = ReadAttribute(impl_->file(), name.c_str());
+    const Handle object(Check(H5Oopen(impl_->file(), path.c_str(), H5P_DEFAULT)), H5Oclose);
+    if (Check(H5Aexists(object.get(), name.c_str())) > 0) {
+      value = ReadAttribute(object.get(), name.c_str());
     }
   });
   return value;
+}
+
+std::uint64_t RunReader::Offset(const std::string& dataset) const {
+  std::uint64_t offset = 0;
+  impl_->Guard(dataset, [&] {
+    const haddr_t address = H5Dget_offset(impl_->Open(dataset).dataset.get());
+    Check(address == HADDR_UNDEF ? -1 : 0);
+    offset = address;
+  });
+  return offset;
 }
 
 std::uint64_t RunReader::cases() const { return impl_->cases(); }

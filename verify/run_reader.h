@@ -44,8 +44,11 @@ class RunReader {
   RunReader(const RunReader&) = delete;
   RunReader& operator=(const RunReader&) = delete;
 
-  /// A root attribute as text, whatever its kind; empty when there is none of that name.
-  std::string Attribute(const std::string& name) const;
+  /// An attribute of the root, or of the object at `path`, as text, whatever its kind; empty when
+  /// there is none of that name.
+  std::string Attribute(const std::string& name, const std::string& path = "/") const;
+  /// Where in the file the contents of a dataset lie that are stored in one piece, uncompressed.
+  std::uint64_t Offset(const std::string& dataset) const;
   /// Rows of /case.
   std::uint64_t cases() const;
   /// Whether there is a dataset or group of that path.

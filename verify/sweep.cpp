@@ -12,6 +12,7 @@
 
 #include "verify/case_runner.h"
 #include "verify/filter.h"
+#include "verify/stopwatch.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -27,8 +28,10 @@ using ItemPointer = std::shared_ptr<Item>;
 
 bool IsAllowedSkip(const CaseRecord& record, const std::vector<std::string>& filters) {
   return record.verdict == Verdict::kSkipped &&
-         std::any_of(filters.begin(), filters.end(),
-                     [&](const std::string& filter) { return FitsFilter(record.c, filter); });
+         std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
+           return filter == kDeclinedFilter ? record.reason.starts_with(kDeclinedPrefix)
+                                            : FitsFilter(record.c, filter);
+         });
 }
 
 }  // namespace
@@ -58,8 +61,12 @@ Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
   // turn.
   const auto run = [&](const ItemPointer& item) {
     try {
+      const Stopwatch watch;
       item->record = RunCase(source.Make(cases[item->index]), options.device, options.judge);
       item->record.index = item->index;
+      if (options.finished) {
+        options.finished(item->record, watch.Seconds());
+      }
     } catch (...) {
       item->error = std::current_exception();
     }
@@ -81,12 +88,14 @@ Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
     }
   };
   using oneapi::tbb::filter_mode;
+  const filter_mode drained =
+      options.in_order ? filter_mode::serial_in_order : filter_mode::serial_out_of_order;
   // One case more than threads, so that a thread finds work while an earlier case is waited for.
   oneapi::tbb::parallel_pipeline(
       threads + 1,
       oneapi::tbb::make_filter<void, ItemPointer>(filter_mode::serial_in_order, feed) &
           oneapi::tbb::make_filter<ItemPointer, ItemPointer>(filter_mode::parallel, run) &
-          oneapi::tbb::make_filter<ItemPointer, void>(filter_mode::serial_in_order, drain));
+          oneapi::tbb::make_filter<ItemPointer, void>(drained, drain));
   if (first_error) {
     std::rethrow_exception(first_error);
   }

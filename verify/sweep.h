@@ -43,8 +43,14 @@ struct SweepOptions {
   JudgeOptions judge;
   int jobs = 0;  ///< cases in flight; 0: all cores
   /// Skips that pass: a skipped case counts as allowed when one of these filters fits it
-  /// (verify/filter.h).
+  /// (verify/filter.h), or kDeclinedFilter is among them and the kernels say that they do not
+  /// compute it.
   std::vector<std::string> allowed_skips;
+  /// Told of each record and the wall time of its case as soon as it is finished, by the thread
+  /// that ran it, several at a time.
+  std::function<void(const CaseRecord& record, double seconds)> finished;
+  /// Off: `sink` gets the records as they finish, so that no case waits for an earlier one.
+  bool in_order = true;
 };
 
 /// Runs cases, `jobs` at a time (0: all cores), and hands the records to `sink` in the order of
@@ -54,8 +60,8 @@ struct SweepOptions {
 /// before it were handed over.
 ///
 /// A record's index is the case's place in `cases`, so any part of a list can be run by itself: a
-/// caller that wants a shard or a resumed run hands over the indices in `selected` (ascending), and
-/// gets the same records as a run of everything gives for them.
+/// caller that wants a shard or a resumed run hands over the indices in `selected`, in the order in
+/// which they shall start, and gets the same records as a run of everything gives for them.
 Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
                  const SweepOptions& options, const std::function<void(const CaseRecord&)>& sink,
                  const std::function<bool()>& stop, std::span<const std::size_t> selected);

@@ -88,6 +88,12 @@ RunJournal::RunJournal(const std::vector<Part>& parts, const std::string& identi
   }
 }
 
+RunJournal::~RunJournal() {
+  if (writer_ && finished_ == 0) {
+    writer_->Remove();
+  }
+}
+
 void RunJournal::AddReader(JournalReader reader) {
   readers_.push_back(std::move(reader));
   Scan(readers_.size() - 1);

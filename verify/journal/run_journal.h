@@ -35,6 +35,8 @@ class RunJournal {
     std::uint64_t length = 0;
   };
   RunJournal(const std::vector<Part>& parts, const std::string& identity, std::uint64_t cases);
+  /// Removes the file when it holds no case.
+  ~RunJournal();
   RunJournal(const RunJournal&) = delete;
   RunJournal& operator=(const RunJournal&) = delete;
 

@@ -1,0 +1,138 @@
+// Dealing cases out: to shards, to workers, and to a few probes that stand for all.
+#include "verify/scale/shards.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "deal_simulation.h"
+#include "fixtures/case/descriptor.h"
+#include "fixtures/case/error.h"
+#include "verify/scale/cost_model.h"
+#include "verify/scale/dealer.h"
+
+namespace voltcheck::verify {
+namespace {
+
+std::vector<std::uint64_t> AnyCosts() {
+  const auto count = *rc::gen::inRange<std::size_t>(1, 300);
+  return *rc::gen::container<std::vector<std::uint64_t>>(
+      count, rc::gen::inRange<std::uint64_t>(1, 1'000'000));
+}
+
+RC_GTEST_PROP(Shards, EveryCaseIsInOneShardAndNoneIsOverloaded, ()) {
+  const std::vector<std::uint64_t> costs = AnyCosts();
+  const auto of = *rc::gen::inRange<std::uint64_t>(1, 12);
+  const std::uint64_t total = std::accumulate(costs.begin(), costs.end(), std::uint64_t{0});
+  const std::uint64_t largest = *std::max_element(costs.begin(), costs.end());
+  std::set<std::size_t> seen;
+  for (std::uint64_t number = 1; number <= of; ++number) {
+    const std::vector<std::size_t> mine = CasesOfShard(costs, {number, of});
+    RC_ASSERT(mine == CasesOfShard(costs, {number, of}));
+    std::uint64_t load = 0;
+    for (const std::size_t index : mine) {
+      RC_ASSERT(seen.insert(index).second);
+      load += costs[index];
+    }
+    RC_ASSERT(load <= total / of + largest);
+    RC_ASSERT(std::is_sorted(mine.begin(), mine.end(), [&](std::size_t a, std::size_t b) {
+      return costs[a] > costs[b] || (costs[a] == costs[b] && a < b);
+    }));
+  }
+  RC_ASSERT(seen.size() == costs.size());
+}
+
+TEST(Shards, AreWrittenAsParts) {
+  EXPECT_EQ(ParseShard("--shard", "2/4"), (Shard{2, 4}));
+  EXPECT_EQ(ToString(Shard{2, 4}), "2/4");
+  EXPECT_TRUE(ParseShard("--shard", "1/1").whole());
+  for (const char* text : {"", "2", "0/4", "5/4", "1/0", "a/4", "1/4x", "-1/4", "1/1000001"}) {
+    EXPECT_THROW(ParseShard("--shard", text), Error) << text;
+  }
+}
+
+// Workers ask at random, and some are lost with what they hold: every case is finished once.
+RC_GTEST_PROP(Dealer, EveryCaseIsFinishedWhateverIsLost, ()) {
+  const std::vector<std::uint64_t> costs = AnyCosts();
+  const auto workers = *rc::gen::inRange<std::size_t>(1, 9);
+  Dealer dealer(CostliestFirst(costs), costs, workers);
+  std::vector<std::vector<std::uint64_t>> held(workers);
+  std::vector<int> finished(costs.size(), 0);
+  for (int step = 0; !dealer.AllFinished(); ++step) {
+    RC_ASSERT(step < 100000);
+    const auto worker = *rc::gen::noShrink(rc::gen::inRange<std::size_t>(0, workers));
+    const int what = *rc::gen::noShrink(rc::gen::inRange(0, 10));
+    if (what == 0) {
+      dealer.Lost(worker);
+      // Half of the lost ones were only slow: their cases may still be told as finished.
+      if (*rc::gen::noShrink(rc::gen::inRange(0, 2)) == 0) {
+        held[worker].clear();
+      }
+    } else if (held[worker].empty()) {
+      held[worker] = dealer.Deal(worker);
+    } else {
+      const std::uint64_t number = held[worker].back();
+      held[worker].pop_back();
+      finished[number] += dealer.Finished(worker, number) ? 1 : 0;
+    }
+  }
+  RC_ASSERT(std::all_of(finished.begin(), finished.end(), [](int n) { return n == 1; }));
+  RC_ASSERT(dealer.finished() == costs.size());
+}
+
+TEST(Dealer, ChunksBecomeSmallerTowardsTheEnd) {
+  const std::vector<std::uint64_t> costs(1000, 10);
+  Dealer dealer(CostliestFirst(costs), costs, 2);
+  EXPECT_EQ(dealer.Deal(0).size(), 125U);  // an eighth
+  std::size_t last = 125;
+  for (std::size_t size = dealer.Deal(1).size(); size > 0; size = dealer.Deal(1).size()) {
+    EXPECT_LE(size, last);
+    last = size;
+  }
+  EXPECT_EQ(last, 1U);
+}
+
+RC_GTEST_PROP(Probes, StrataCoverEverythingAndEqualCasesAreForeseenExactly, ()) {
+  const std::vector<std::uint64_t> costs = AnyCosts();
+  const auto count = *rc::gen::inRange<std::size_t>(1, 20);
+  const std::vector<Probe> probes = ChooseProbes(costs, count);
+  RC_ASSERT(probes.size() <= count);
+  std::uint64_t cost = 0;
+  std::size_t cases = 0;
+  std::vector<double> seconds;
+  for (const Probe& probe : probes) {
+    cost += probe.stratum_cost;
+    cases += probe.stratum_cases;
+    seconds.push_back(3e-6 * static_cast<double>(costs[probe.index]));
+  }
+  const std::uint64_t total = std::accumulate(costs.begin(), costs.end(), std::uint64_t{0});
+  RC_ASSERT(cost == total);
+  RC_ASSERT(cases == costs.size());
+  const double foreseen = ExtrapolateSeconds(probes, costs, seconds);
+  RC_ASSERT(std::abs(foreseen - 3e-6 * static_cast<double>(total)) < 1e-6 * foreseen);
+}
+
+TEST(Dealer, AThousandRanksAreNearlyAlwaysBusy) {
+  DealSimulation simulation;
+  simulation.ranks = 1000;
+  simulation.cases = 200'000;
+  const DealOutcome outcome = Simulate(simulation);
+  EXPECT_LT(outcome.idle, 0.05);
+  EXPECT_GT(outcome.idle, 0);
+  EXPECT_LT(outcome.busy_leader, 0.5);
+}
+
+TEST(CostModel, MoreWorkCostsMore) {
+  const auto cost = [](const char* text) { return PredictedCost(ParseDescriptor(text)); };
+  EXPECT_LT(cost("t=1"), cost("t=64"));
+  EXPECT_LT(cost("h=256"), cost("h=1024"));
+  EXPECT_LT(cost("t=64,routing=one:0"), cost("t=64"));
+  EXPECT_LT(cost("t=8"), cost("t=8,head=4096"));
+  EXPECT_LT(cost("t=8,stage=w13"), cost("t=8"));
+}
+
+}  // namespace
+}  // namespace voltcheck::verify

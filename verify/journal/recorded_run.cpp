@@ -1,0 +1,99 @@
+#include "verify/journal/recorded_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "verify/filter.h"
+
+namespace voltcheck::verify {
+namespace {
+
+// Hands records on in ascending order: those that come, and before each those of the journal.
+class InOrder {
+ public:
+  InOrder(const RecordedRun& run, const std::vector<std::string>& allowed_skips)
+      : run_(run), allowed_skips_(allowed_skips), ascending_(run.order) {
+    std::sort(ascending_.begin(), ascending_.end());
+  }
+
+  void Take(const CaseRecord& record) {
+    CatchUp(record.index);
+    Consume(record);
+    ++next_;
+  }
+
+  // Everything in the journal below `end`.
+  void CatchUp(std::size_t end) {
+    for (; next_ < ascending_.size() && ascending_[next_] < end; ++next_) {
+      if (run_.journal != nullptr && run_.journal->Holds(ascending_[next_])) {
+        Consume(run_.journal->Read(ascending_[next_]));
+      }
+    }
+  }
+
+  const Summary& summary() const { return summary_; }
+
+ private:
+  void Consume(const CaseRecord& record) {
+    const bool allowed =
+        record.verdict == Verdict::kSkipped &&
+        std::any_of(allowed_skips_.begin(), allowed_skips_.end(),
+                    [&](const std::string& filter) { return FitsFilter(record.c, filter); });
+    summary_.Add(record.verdict, allowed);
+    run_.consume(record);
+  }
+
+  const RecordedRun& run_;
+  const std::vector<std::string>& allowed_skips_;
+  std::vector<std::size_t> ascending_;
+  std::size_t next_ = 0;
+  Summary summary_;
+};
+
+}  // namespace
+
+Summary RunRecorded(const std::vector<Case>& cases, const ProblemSource& source,
+                    SweepOptions options, const RecordedRun& run,
+                    const std::function<bool()>& stop) {
+  const std::vector<std::string> allowed_skips = options.allowed_skips;
+  InOrder in_order(run, allowed_skips);
+  std::vector<std::size_t> open;
+  std::copy_if(run.order.begin(), run.order.end(), std::back_inserter(open),
+               [&](std::size_t i) { return run.journal == nullptr || !run.journal->Holds(i); });
+  options.in_order = std::is_sorted(run.order.begin(), run.order.end());
+  if (run.journal != nullptr) {
+    options.finished = [&](const CaseRecord& record, double) { run.journal->Append(record); };
+  }
+  const auto sink = [&](const CaseRecord& record) {
+    if (options.in_order) {
+      in_order.Take(record);
+    }
+    if (run.progress) {
+      run.progress(record);
+    }
+  };
+  RunCases(cases, source, options, sink, stop, open);
+  in_order.CatchUp(cases.size());
+  return in_order.summary();
+}
+
+void RemoveTornFiles(const std::string& out) {
+  namespace fs = std::filesystem;
+  const fs::path target(out);
+  const fs::path folder = target.parent_path().empty() ? fs::path(".") : target.parent_path();
+  const std::string prefix = "." + target.filename().string() + ".tmp-";
+  std::error_code ignored;
+  for (const auto& file : fs::directory_iterator(folder, ignored)) {
+    const std::string name = file.path().filename().string();
+    if (name != prefix + std::to_string(getpid()) && name.starts_with(prefix) &&
+        name.size() > prefix.size() &&
+        name.find_first_not_of("0123456789", prefix.size()) == name.npos) {
+      fs::remove(file.path(), ignored);
+    }
+  }
+}
+
+}  // namespace voltcheck::verify
