@@ -195,7 +195,7 @@ typedef struct voltcheck_order {
   uint32_t order;           /* VOLTCHECK_ORDER_... */
   int32_t splits;           /* 1..16 */
   int32_t chunk;            /* divides K; a multiple of 4 for MMA */
-  int32_t k_interleave;     /* 1: one accumulator a range */
+  int32_t k_interleave;     /* 1: one accumulator a range; at most 16 in all ranges */
   int32_t interleave_width; /* a multiple of 4 for MMA; ignored when k_interleave is 1 */
 } voltcheck_order;
 

@@ -1,11 +1,13 @@
 #include "verify/case_judge.h"
 
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "reference/budget.h"
+#include "reference/declared_order.h"
 #include "reference/logits.h"
 #include "reference/order_model.h"
 #include "reference/rounding.h"
@@ -27,8 +29,6 @@ using reference::Matrix;
 // These kinds are made so that each sum of W13 is exact; its outputs then have one right value
 // each.
 bool PromisesExactW13(const Case& c) { return c.data == Data::kInteger || c.data == Data::kOneHot; }
-
-bool OrderModelCovers(Numerics numerics) { return numerics != Numerics::kSm90; }
 
 std::string DepartureText(const Departure& d) {
   if (d.k < 0) {
@@ -78,20 +78,28 @@ class Judge {
       silu = ObservedMatrix(observed_.silu, slots, c.shape.intermediate, rows);
       if (w13) {
         JudgeSilu(*w13, *silu);
-      } else {
+      } else if (c.path == Path::kM1 && OrderIsDeclared() && !PartAt(Stage::kSilu).foreign) {
         JudgeFusedSilu(input, *silu);
+      } else {  // not handed over
+        JudgeFromInputs(Stage::kSilu, *silu);
       }
     }
     if (!observed_.w2.empty()) {
       w2 = ObservedMatrix(observed_.w2, slots, c.w2_n(), rows);
       if (silu) {
         JudgeGemm(Stage::kW2, Gemm::kW2, c.w2, *silu, *w2);
+      } else {
+        JudgeFromInputs(Stage::kW2, *w2);
       }
     }
-    if (!observed_.output.empty() && w2) {
+    if (!observed_.output.empty()) {
       const HalfMatrix output =
           ObservedMatrix(observed_.output, c.shape.tokens, c.shape.hidden, c.shape.tokens);
-      JudgeReduce(*w2, output);
+      if (w2) {
+        JudgeReduce(*w2, output);
+      } else {
+        JudgeFromInputs(Stage::kOutput, output);
+      }
       if (problem_.head != nullptr) {
         JudgeLogits(output);
       }
@@ -100,6 +108,16 @@ class Judge {
 
  private:
   bool OrderIsDeclared() const { return options_.order == AccumulationOrder::kDeclared; }
+  const DeviceUnderTest::Part& PartAt(Stage stage) const {
+    return device_.parts[static_cast<std::size_t>(stage)];
+  }
+  /// Whether a model says which bits are right. wmma adds as m8n8k4 does up to sm_80 alone.
+  bool PredictsBits(Stage stage) const {
+    const DeviceUnderTest::Part& part = PartAt(stage);
+    return OrderIsDeclared() &&
+           (!part.foreign || (part.order.kind != DeclaredOrder::Kind::kUndeclared &&
+                              device_.numerics != Numerics::kSm90));
+  }
 
   void JudgeGemm(Stage stage, Gemm gemm, const Tactic& tactic, const HalfMatrix& input,
                  const HalfMatrix& got) {
@@ -107,15 +125,22 @@ class Judge {
     // W13's own input is the case's, so its end-to-end bound is its own as well.
     Bounded w2_own;
     if (stage != Stage::kW13) {
-      w2_own = reference::BoundGemm(problem_, permutation, gemm, Doubles(input), nullptr, tactic,
-                                    device_.numerics, options_.order);
+      w2_own = reference::BoundGemm(
+          problem_, permutation, gemm, Doubles(input), nullptr, tactic, device_.numerics,
+          PartAt(stage).foreign ? AccumulationOrder::kUndeclared : options_.order);
     }
     const Bounded& own = stage == Stage::kW13 ? expected_.bounds.w13 : w2_own;
     const std::vector<std::uint8_t> exact = ExactOutputs(problem_, permutation, gemm, input);
     StageEvidence evidence = Evidence(stage, permutation.rows, got, own);
     HalfMatrix model;
     Bounded posterior;
-    if (OrderIsDeclared() && OrderModelCovers(device_.numerics)) {
+    if (PredictsBits(stage) && PartAt(stage).foreign) {
+      const Stopwatch watch;
+      model = reference::PredictGemm(problem_, permutation, gemm, input, PartAt(stage).order,
+                                     device_.numerics);
+      record_.seconds.model += watch.Seconds();
+      evidence.model = &model;
+    } else if (PredictsBits(stage)) {
       const Stopwatch watch;
       model = reference::PredictGemm(problem_, permutation, gemm, input, tactic, device_.numerics);
       record_.seconds.model += watch.Seconds();
@@ -143,27 +168,53 @@ class Judge {
     // The read-back of W2 hands it one channel in each row.
     evidence.sparse_by_design =
         problem_.c.data == Data::kOneHot && problem_.c.stage == StageSelection::kW2;
-    if (OrderIsDeclared()) {
+    if (PredictsBits(Stage::kSilu)) {
       const Stopwatch watch;
       model = reference::PredictSilu(w13);
       record_.seconds.model += watch.Seconds();
       evidence.model = &model;
     }
     if (!device_.knows_exp) {
-      evidence.leaves_open = [&](std::size_t i) {
-        const auto width = static_cast<std::size_t>(got.cols);
-        const auto row = w13.row(static_cast<int>(i / width));
-        return reference::SiluAllows(row[i % width], row[width + i % width], got.bits[i]);
-      };
+      evidence.leaves_open = OpenSilu(w13, got, reference::SiluDivision::kIeee);
     }
     Record(evidence);
   }
 
+  // Which outputs the documented bounds of expf and division leave open. The arguments must stay.
+  static std::function<bool(std::size_t)> OpenSilu(const HalfMatrix& w13, const HalfMatrix& got,
+                                                   reference::SiluDivision division) {
+    return [&w13, &got, division](std::size_t i) {
+      const auto width = static_cast<std::size_t>(got.cols);
+      const auto row = w13.row(static_cast<int>(i / width));
+      return reference::SiluAllows(row[i % width], row[width + i % width], got.bits[i], division);
+    };
+  }
+
   // SiLU fused into W13's epilogue: what it took in was never stored, so W13's budget goes into its
-  // own.
+  // own, and its bits follow from the model's W13.
   void JudgeFusedSilu(const HalfMatrix& input, const HalfMatrix& got) {
-    const Bounded& own = expected_.bounds.silu;
-    Record(Evidence(Stage::kSilu, expected_.permutation.rows, got, own));
+    StageEvidence evidence =
+        Evidence(Stage::kSilu, expected_.permutation.rows, got, expected_.bounds.silu);
+    const Stopwatch watch;
+    const HalfMatrix w13 = reference::PredictGemm(problem_, expected_.permutation, Gemm::kW13,
+                                                  input, problem_.c.w13, device_.numerics);
+    const HalfMatrix model = reference::PredictFusedSilu(w13);
+    record_.seconds.model += watch.Seconds();
+    evidence.model = &model;
+    if (!device_.knows_exp) {
+      evidence.leaves_open = OpenSilu(w13, got, reference::SiluDivision::kApproximate);
+    }
+    Record(evidence);
+  }
+
+  // A stage whose own input nobody has: only what the case's inputs allow can be said of it.
+  void JudgeFromInputs(Stage stage, const HalfMatrix& got) {
+    const reference::BoundedStage& bounds = expected_.bounds;
+    const Bounded& bound = stage == Stage::kSilu ? bounds.silu
+                           : stage == Stage::kW2 ? bounds.w2
+                                                 : bounds.output;
+    const int rows = stage == Stage::kOutput ? problem_.c.shape.tokens : expected_.permutation.rows;
+    Record(Evidence(stage, rows, got, bound));
   }
 
   void JudgeReduce(const HalfMatrix& w2, const HalfMatrix& got) {
@@ -171,7 +222,7 @@ class Judge {
         reference::BoundReduce(problem_, expected_.permutation, Doubles(w2), nullptr);
     HalfMatrix model;
     StageEvidence evidence = Evidence(Stage::kOutput, problem_.c.shape.tokens, got, own);
-    if (OrderIsDeclared()) {
+    if (PredictsBits(Stage::kOutput)) {
       const Stopwatch watch;
       model = reference::PredictReduce(problem_, expected_.permutation, w2);
       record_.seconds.model += watch.Seconds();
@@ -274,6 +325,22 @@ class Judge {
 void JudgeCase(const Problem& problem, const Expected& expected, const ObservedStage& observed,
                const DeviceUnderTest& device, const JudgeOptions& options, CaseRecord& record) {
   Judge(problem, expected, observed, device, options, record).All();
+}
+
+void ConcludeFromStages(CaseRecord& record) {
+  bool any = false;
+  for (const Verdict grave : {Verdict::kFailed, Verdict::kMistrusted}) {
+    for (const StageRecord& stage : record.stages) {
+      any = any || stage.present;
+      if (stage.verdict == grave) {
+        record.verdict = grave;
+        record.reason = stage.reason;
+        return;
+      }
+    }
+  }
+  record.verdict = any ? Verdict::kPassed : Verdict::kUntested;
+  record.reason = any ? "" : "no stage ran";
 }
 
 }  // namespace voltcheck::verify

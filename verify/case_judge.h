@@ -1,7 +1,11 @@
 #ifndef VOLTCHECK_VERIFY_CASE_JUDGE_H_
 #define VOLTCHECK_VERIFY_CASE_JUDGE_H_
 
+#include <array>
+
+#include "fixtures/case/declared_order.h"
 #include "fixtures/case/problem.h"
+#include "kernels/implementation.h"
 #include "kernels/stage_runner.h"
 #include "verify/departure.h"
 #include "verify/expected.h"
@@ -17,6 +21,13 @@ struct DeviceUnderTest {
   bool knows_exp = true;
   /// Runs the launches of one GEMM on another input, for locating a departure; null: not possible.
   RunGemm run_gemm;
+
+  /// A part that somebody else's code computed, and how it says that it adds.
+  struct Part {
+    bool foreign = false;
+    DeclaredOrder order;
+  };
+  std::array<Part, kernels::kParts> parts;  ///< W13, SiLU, W2, reduction
 };
 
 /// Judges the stages of one case in order, each on what the device itself handed to it, and writes
@@ -24,6 +35,10 @@ struct DeviceUnderTest {
 void JudgeCase(const Problem& problem, const Expected& expected,
                const kernels::ObservedStage& observed, const DeviceUnderTest& device,
                const JudgeOptions& options, CaseRecord& record);
+
+/// The verdict of a case of which nothing but its stages' verdicts is known: the gravest of them,
+/// with its reason; untested when no stage is there.
+void ConcludeFromStages(CaseRecord& record);
 
 }  // namespace voltcheck::verify
 

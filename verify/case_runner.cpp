@@ -59,19 +59,7 @@ void Conclude(const ObservedStage& observed, const std::vector<kernels::Finding>
   if (!promises.empty()) {
     return conclude(PromiseVerdict(promises), promises.front().message);
   }
-  bool any = false;
-  for (const Verdict grave : {Verdict::kFailed, Verdict::kMistrusted}) {
-    for (const StageRecord& stage : record.stages) {
-      any = any || stage.present;
-      if (stage.verdict == grave) {
-        return conclude(grave, stage.reason);
-      }
-    }
-  }
-  if (!any) {
-    return conclude(Verdict::kUntested, "no stage ran");
-  }
-  conclude(Verdict::kPassed, "");
+  ConcludeFromStages(record);
 }
 
 }  // namespace
@@ -103,19 +91,27 @@ CaseRecord RunCase(const Problem& problem, const DeviceOptions& options,
   under_test.knows_exp =
       record.device.kind == "simulator" || under_test.numerics != Numerics::kV100;
 
-  const Stopwatch reference_watch;
-  const Expected expected = Expect(problem, under_test.numerics, judge.order);
-  record.reference_seconds = reference_watch.Seconds();
+  const Stopwatch expected_watch;
+  // Budgets from the case's inputs hold for any order where one of the parts is somebody else's.
+  const bool foreign = options.implementation != nullptr;
+  const Expected expected =
+      Expect(problem, under_test.numerics,
+             foreign ? reference::AccumulationOrder::kUndeclared : judge.order);
+  record.seconds.reference = expected.fp32_seconds;
+  record.seconds.oracle = expected_watch.Seconds() - expected.fp32_seconds;
 
   kernels::Plan plan;
   try {
-    plan = kernels::MakePlan(problem);
+    plan = options.MakePlan(problem);
+  } catch (const kernels::Contradiction&) {
+    throw;
   } catch (const Error& error) {
     if (judge.plan_or_throw || error.status() != ExitStatus::kBadInput) {
       throw;
     }
     record.verdict = Verdict::kSkipped;
-    record.reason = std::string("no plan: ") + error.what();
+    const bool declined = dynamic_cast<const kernels::Declined*>(&error) != nullptr;
+    record.reason = (declined ? kDeclinedPrefix : "no plan: ") + std::string(error.what());
     return record;
   }
   record.kernels = KernelsOf(plan);
@@ -124,9 +120,13 @@ CaseRecord RunCase(const Problem& problem, const DeviceOptions& options,
   }
 
   const Stopwatch device_watch;
-  kernels::KernelSet set(*device, options.overrides);
-  const ObservedStage observed = kernels::RunPlan(*device, set, plan, problem.c.shape, {});
-  record.device_seconds = device_watch.Seconds();
+  kernels::KernelSet set(*device, options.modules());
+  double stage_begin = 0;
+  kernels::RunOptions run;
+  run.before_stage = [&] { stage_begin = device_watch.Seconds(); };
+  run.after_stage = [&] { record.seconds.device = device_watch.Seconds() - stage_begin; };
+  const ObservedStage observed = kernels::RunPlan(*device, set, plan, problem.c.shape, run);
+  record.seconds.prepare = stage_begin;
   record.counters = observed.counters;
   record.findings = observed.findings;
   const std::vector<kernels::Finding> promises =
@@ -138,7 +138,15 @@ CaseRecord RunCase(const Problem& problem, const DeviceOptions& options,
     options.hooks.output(observed.output, {want.data(), static_cast<std::size_t>(want.size())});
   }
   const ShortenedRuns runs(problem, options, observed);
-  under_test.run_gemm = [&runs](Gemm gemm, int kept) { return runs.Run(gemm, kept); };
+  if (foreign) {
+    for (int i = 0; i < kernels::kParts; ++i) {
+      const auto part = static_cast<kernels::Part>(i);
+      under_test.parts[static_cast<std::size_t>(i)] = {
+          options.implementation->Computes(part), options.implementation->OrderOf(problem.c, part)};
+    }
+  } else {
+    under_test.run_gemm = [&runs](Gemm gemm, int kept) { return runs.Run(gemm, kept); };
+  }
   JudgeCase(problem, expected, observed, under_test, judge, record);
   Conclude(observed, promises, record);
   return record;

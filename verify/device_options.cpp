@@ -7,6 +7,7 @@
 
 #include "fixtures/case/error.h"
 #include "fixtures/mapped_file.h"
+#include "kernels/cuda/cuda_device.h"
 #include "kernels/cuda/isolated_device.h"
 #include "kernels/kernel_set.h"
 #include "kernels/simulator/simulator.h"
@@ -29,9 +30,9 @@ std::set<std::string> BuiltInEntries() {
   return names;
 }
 
-}  // namespace
-
-std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numerics numerics) {
+// `in_child`: this process is the device's own, so that nothing need be shielded from a fault.
+std::unique_ptr<kernels::Device> MakePlainDevice(const DeviceOptions& options, Numerics numerics,
+                                                 bool in_child) {
   if (options.kind == "simulator") {
     simulator::Options simulated;
     simulated.numerics = numerics;
@@ -46,9 +47,33 @@ std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numeri
     return simulator::MakeSimulator(simulated);
   }
   if (options.kind == "cuda") {
-    return cuda::MakeIsolatedCudaDevice();
+    return in_child ? cuda::MakeCudaDevice(0) : cuda::MakeIsolatedCudaDevice();
   }
   throw BadInput("--device " + options.kind, "no such device", "use simulator or cuda");
+}
+
+}  // namespace
+
+std::vector<kernels::ModuleImage> DeviceOptions::modules() const {
+  std::vector<kernels::ModuleImage> all = overrides;
+  if (implementation != nullptr) {
+    const std::vector<kernels::ModuleImage> more = implementation->modules();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+kernels::Plan DeviceOptions::MakePlan(const Problem& problem) const {
+  return implementation == nullptr ? kernels::MakePlan(problem) : implementation->MakePlan(problem);
+}
+
+std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numerics numerics) {
+  if (options.implementation == nullptr) {
+    return MakePlainDevice(options, numerics, false);
+  }
+  return options.implementation->MakeDevice(
+      [options, numerics] { return MakePlainDevice(options, numerics, false); },
+      [options, numerics] { return MakePlainDevice(options, numerics, true); });
 }
 
 std::vector<kernels::ModuleImage> ReadOverrides(const std::vector<std::string>& paths) {

@@ -8,6 +8,7 @@
 
 #include "fixtures/case/case.h"
 #include "kernels/device.h"
+#include "kernels/implementation.h"
 #include "verify/study_hooks.h"
 
 namespace voltcheck::verify {
@@ -19,8 +20,15 @@ struct DeviceOptions {
   bool all_checks = true;          ///< simulator: every checker runs, not only bounds and barriers
   int jobs = 0;  ///< threads inside one device; 0: all cores. Never changes a bit.
   std::vector<kernels::ModuleImage> overrides;  ///< from --kernels
+  /// Somebody else's kernels in the place of the built-in ones; null: none.
+  std::shared_ptr<const kernels::Implementation> implementation;
   std::uint64_t instruction_limit = 0;  ///< simulator: lane instructions a launch; 0: its default
   StudyHooks hooks;
+
+  /// All modules beside the built-in ones: for kernels::KernelSet.
+  std::vector<kernels::ModuleImage> modules() const;
+  /// The plan of the implementation, or the built-in one. Throws what they throw.
+  kernels::Plan MakePlan(const Problem& problem) const;
 };
 
 /// Makes the device that `options` and the case's numerics ask for. Throws Error: status 2 for an

@@ -13,6 +13,9 @@ namespace voltcheck::verify {
 /// unknown key or an item without '='.
 bool FitsFilter(const Case& c, std::string_view filter);
 
+/// In the place of a filter of skips: cases that a plugin or a recipe says it does not compute.
+inline constexpr const char* kDeclinedFilter = "declined";
+
 /// Throws what FitsFilter would throw.
 void CheckFilter(std::string_view filter);
 

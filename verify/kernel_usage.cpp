@@ -19,7 +19,9 @@ UnusedKernels FindUnused(const std::vector<kernels::ModuleImage>& overrides,
     std::vector<std::string> lines;
     bool any_ran = false;
     for (const std::string& entry : entries) {
-      const bool ran = used.contains(entry) && !replaced.contains(entry);
+      // Plans of plugins and recipes name the module, too.
+      const bool ran = used.contains(overrides[i].name + "#" + entry) ||
+                       (used.contains(entry) && !replaced.contains(entry));
       any_ran = any_ran || ran || is_allowed(entry);
       if (!ran && !is_allowed(entry)) {
         lines.push_back(

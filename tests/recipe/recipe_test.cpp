@@ -8,7 +8,7 @@
 namespace voltcheck::recipe {
 namespace {
 
-constexpr const char* kGood = R"({
+constexpr const char* kGood = R"~({
   "schema": "voltcheck.recipe/1",
   "name": "test",
   "modules": ["folder/a.ptx"],
@@ -23,7 +23,7 @@ constexpr const char* kGood = R"({
                                 {"struct": ["u8:1", "ptr:input"]}]
 }]
 }]
-})";
+})~";
 
 std::string Complaint(const std::string& text) {
   try {

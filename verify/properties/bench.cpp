@@ -29,7 +29,14 @@ Bench::Bench(const verify::DeviceOptions& options)
             wanted.all_checks = options.all_checks && wish.all_checks;
             return verify::MakeDevice(wanted, wish.numerics);
           },
-          options.overrides, options.schedule) {}
+          options.modules(), options.schedule) {
+  implementation_ = options.implementation;
+}
+
+kernels::Plan Bench::MakePlan(const Problem& problem) const {
+  return implementation_ == nullptr ? kernels::MakePlan(problem)
+                                    : implementation_->MakePlan(problem);
+}
 
 Station& Bench::At(Wish wish) {
   if (is_simulator_ == 0) {
@@ -84,7 +91,7 @@ StageRun Bench::RunAt(Station& station, const kernels::Plan& plan, const Case& c
 }
 
 StageRun Bench::Run(const Problem& problem, const kernels::RunOptions& options) {
-  return Run(kernels::MakePlan(problem), problem.c, options);
+  return Run(MakePlan(problem), problem.c, options);
 }
 
 StageRun Bench::Run(const kernels::Plan& plan, const Case& c, const kernels::RunOptions& options) {
@@ -92,7 +99,7 @@ StageRun Bench::Run(const kernels::Plan& plan, const Case& c, const kernels::Run
 }
 
 StageRun Bench::RunScheduled(const Problem& problem, std::uint64_t schedule) {
-  return RunAt(At({problem.c.numerics, schedule, true}), kernels::MakePlan(problem), problem.c, {});
+  return RunAt(At({problem.c.numerics, schedule, true}), MakePlan(problem), problem.c, {});
 }
 
 }  // namespace voltcheck::properties

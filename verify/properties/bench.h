@@ -56,6 +56,11 @@ class Bench {
   /// The same under another schedule. Only for simulators.
   StageRun RunScheduled(const Problem& problem, std::uint64_t schedule);
 
+  /// The plan of the kernels that are asked. Throws Error where there is none for the case.
+  kernels::Plan MakePlan(const Problem& problem) const;
+  /// Somebody else's kernels in the place of the built-in ones; null: none.
+  const kernels::Implementation* implementation() const { return implementation_.get(); }
+
   /// The station for cases of this arithmetic, for properties that drive buffers themselves.
   Station& At(Numerics numerics) { return At({numerics, schedule_, true}); }
   /// The same without the checkers that track memory.
@@ -74,6 +79,7 @@ class Bench {
 
   MakeDevice make_;
   std::vector<kernels::ModuleImage> overrides_;
+  std::shared_ptr<const kernels::Implementation> implementation_;
   std::uint64_t schedule_;
   std::map<Wish, Station> stations_;
   int is_simulator_ = -1;  ///< -1: not asked yet

@@ -120,7 +120,7 @@ void TokenAlone(const Problem& problem, Bench& bench) {
 
 void SegmentSplit(const Problem& problem, Bench& bench) {
   const StageRun whole = bench.Run(problem);
-  kernels::Plan plan = kernels::MakePlan(problem);
+  kernels::Plan plan = bench.MakePlan(problem);
   const Segments cut = CutSegments(problem);
   RemoveStage(plan, kernels::PlanStage::kSegments);
   using Role = kernels::BufferSpec::Role;

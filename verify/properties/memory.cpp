@@ -59,7 +59,7 @@ void ExpectNoBrokenPromise(const kernels::PlanMemory& memory) {
 }  // namespace
 
 void UnusedExperts(const Problem& problem, Bench& bench) {
-  kernels::Plan plan = kernels::MakePlan(problem);  // NaN in their place
+  kernels::Plan plan = bench.MakePlan(problem);  // NaN in their place
   const StageRun with_nan = bench.Run(plan, problem.c);
   for (const char* buffer :
        {"w13.unused_packed", "w13.unused_metadata", "w2.unused_packed", "w2.unused_metadata"}) {
@@ -72,7 +72,7 @@ void UnusedExperts(const Problem& problem, Bench& bench) {
 
 void UntouchedMemory(const Problem& problem, Bench& bench) {
   const Shape& shape = problem.c.shape;
-  const kernels::Plan plan = kernels::MakePlan(problem);
+  const kernels::Plan plan = bench.MakePlan(problem);
   Station& station = bench.At(problem.c.numerics);
   // Before and behind every buffer as much room as the largest tile's rows need, so that a row too
   // many lands in a canary and not beyond it.
@@ -96,7 +96,7 @@ void UntouchedMemory(const Problem& problem, Bench& bench) {
 }
 
 void InputsUnchanged(const Problem& problem, Bench& bench) {
-  const kernels::Plan plan = kernels::MakePlan(problem);
+  const kernels::Plan plan = bench.MakePlan(problem);
   Station& station = bench.At(problem.c.numerics);
   kernels::PlanMemory memory(*station.device, plan, 0);
   memory.Upload();

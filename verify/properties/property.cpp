@@ -71,10 +71,43 @@ constexpr std::array<Property, 25> kProperties{{
      "an Inf activation gives NaN where its weight is 0, else the Inf of its sign", IsNotM1,
      InfTimesZero},
     {"zero-weight-nan", "a router weight of 0 does not hide a NaN row", Always, ZeroWeightKeepsNan},
-    {"far-rows", "row numbers whose elements lie beyond 2^31 find the same rows", Always, FarRows},
+    {"far-rows", "row numbers whose elements lie beyond 2^31 find the same rows", Always, FarRows,
+     false, false, true},
     {"far-weight-tiles", "weight tiles more than 2^31 words apart are found", HasTiles,
-     FarWeightTiles, false, true},
+     FarWeightTiles, false, true, true},
 }};
+
+/// Whether kernels that choose their order by the case choose the same for one token.
+bool AddsTheSameAlone(const Case& c, const kernels::Implementation& foreign) {
+  Case alone = c;
+  alone.shape.tokens = 1;
+  for (const kernels::Part part : {kernels::Part::kW13, kernels::Part::kW2}) {
+    const DeclaredOrder order = foreign.OrderOf(c, part);
+    if (foreign.Computes(part) &&
+        (order.kind == DeclaredOrder::Kind::kUndeclared || order != foreign.OrderOf(alone, part))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Why the property is not asked; empty when it is.
+std::string WhyNotAsked(const Property& property, const Case& c, Bench& bench) {
+  if (!AppliesTo(property, c)) {
+    return "says nothing about cases of this kind";
+  }
+  if (property.simulator_only && !bench.IsSimulator()) {
+    return "needs the simulator";
+  }
+  const kernels::Implementation* foreign = bench.implementation();
+  if (foreign != nullptr && property.built_in_only) {
+    return "needs the built-in kernels' arguments";
+  }
+  if (foreign != nullptr && property.check == TokenAlone && !AddsTheSameAlone(c, *foreign)) {
+    return "the kernels do not say that they add in the same order for one token";
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -98,11 +131,10 @@ bool AppliesTo(const Property& property, const Case& c) {
 
 PropertyResult CheckProperty(const Property& property, const Problem& problem, Bench& bench) {
   PropertyResult result;
-  if (!AppliesTo(property, problem.c) || (property.simulator_only && !bench.IsSimulator())) {
+  const std::string why = WhyNotAsked(property, problem.c, bench);
+  if (!why.empty()) {
     result.holding = Holding::kNotApplicable;
-    result.reason = property.simulator_only && !bench.IsSimulator()
-                        ? "needs the simulator"
-                        : "says nothing about cases of this kind";
+    result.reason = why;
     return result;
   }
   try {
@@ -113,6 +145,9 @@ PropertyResult CheckProperty(const Property& property, const Problem& problem, B
   } catch (const NothingToCompare& nothing) {
     result.holding = Holding::kNotApplicable;
     result.reason = nothing.reason;
+  } catch (const kernels::Declined& declined) {
+    result.holding = Holding::kNotApplicable;
+    result.reason = declined.what();
   }
   return result;
 }

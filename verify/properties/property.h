@@ -22,6 +22,7 @@ struct Property {
   void (*check)(const Problem& problem, Bench& bench);
   bool many_runs = false;       ///< runs a case so often that only small ones are drawn for it
   bool simulator_only = false;  ///< needs schedules, or memory that a GPU would have to back
+  bool built_in_only = false;   ///< changes arguments of the built-in kernels' launches
 };
 
 /// All properties, in the order in which they are listed and run.

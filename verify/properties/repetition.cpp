@@ -71,7 +71,8 @@ void ExpectHistoryForgotten(const Problem& problem, bool captured, Bench& bench)
   const StageRun alone = bench.Run(problem);
   const StageRun other_alone = bench.Run(other);
   Station& station = bench.At(problem.c.numerics);
-  kernels::CapturedStage stage(*station.device, *station.kernels, HoldingBoth(problem, other), {});
+  const Problem both = HoldingBoth(problem, other);
+  kernels::CapturedStage stage(*station.device, *station.kernels, both, bench.MakePlan(both), {});
   const std::string how = captured ? "a replay" : "a run";
   int step = 0;
   for (const bool is_other : {false, true, true, false}) {
