@@ -33,7 +33,8 @@ struct Step {
   bool differs = false;              ///< the device's value is there and is not model_half
 };
 
-/// What enters the sum at one k: the activation, and the weight with what it is made of.
+/// What enters the sum at one k: the activation, and the weight with what it is made of. Of an
+/// output: the route's router weight, and W2's output of its row.
 struct Factor {
   int k = 0;
   double activation = 0;
@@ -68,7 +69,7 @@ struct Explanation {
   std::vector<std::string> notes;  ///< what is special, a sentence each
   std::vector<RowRoute> routes;    ///< one; for output and logits one for each route of the token
   std::vector<Step> steps;
-  std::vector<Factor> factors;   ///< of a GEMM or a logit, by k
+  std::vector<Factor> factors;   ///< of a GEMM, an output or a logit, by k
   Sides result;                  ///< rounded to half where the stage rounds
   std::optional<double> budget;  ///< on the stage's own input
   std::string tactic;            ///< of a GEMM

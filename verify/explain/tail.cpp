@@ -164,10 +164,13 @@ void ExplainOutput(const Ran& ran, Explanation& e) {
     const double y = Value(ran.w2.row(r.row)[static_cast<std::size_t>(e.col)]);
     sum = std::fma(r.router_weight, static_cast<float>(y), sum);
     exact += static_cast<double>(r.router_weight) * y;
-    Add(e,
-        "route " + std::to_string(r.route) + ": " + std::to_string(r.router_weight) + " x " +
-            std::to_string(y),
-        static_cast<double>(sum), static_cast<double>(sum), exact);
+    Factor f;
+    f.k = r.route;
+    f.activation = static_cast<double>(r.router_weight);
+    f.weight = y;
+    e.factors.push_back(f);
+    Add(e, "route " + std::to_string(r.route), static_cast<double>(sum), static_cast<double>(sum),
+        exact);
   }
   const double rounded = Half(static_cast<double>(sum));
   Add(e, "rounded to half", rounded, rounded, exact);

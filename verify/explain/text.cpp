@@ -76,7 +76,36 @@ void PrintSteps(const Explanation& e, std::string& out) {
   }
 }
 
+// "note: ..." over as many lines as it takes.
+void PrintNote(const std::string& note, std::string& out) {
+  constexpr std::size_t kWidth = 72;
+  const char* start = "  note: ";
+  for (std::size_t at = 0; at < note.size();) {
+    std::size_t end = note.size();
+    if (end - at > kWidth) {
+      const std::size_t space = note.rfind(' ', at + kWidth);
+      end = space == std::string::npos || space <= at ? at + kWidth : space;
+    }
+    out += start + note.substr(at, end - at) + "\n";
+    start = "        ";
+    at = end + (end < note.size() && note[end] == ' ' ? 1 : 0);
+  }
+}
+
+void PrintRouteFactors(const Explanation& e, std::string& out) {
+  Print(out, "\nwhat enters\n  %6s %14s %14s %14s\n", "route", "router weight", "w2 output",
+        "product");
+  for (const Factor& f : e.factors) {
+    Print(out, "  %6d %14.8g %14.8g %14.8g\n", f.k, f.activation, f.weight,
+          f.activation * f.weight);
+  }
+}
+
 void PrintFactors(const Explanation& e, std::string& out) {
+  if (e.stage == verify::Stage::kOutput) {
+    PrintRouteFactors(e, out);
+    return;
+  }
   if (e.factors.empty() || e.departure < 0) {
     return;
   }
@@ -119,7 +148,7 @@ std::string ToText(const Explanation& e) {
   }
   PrintRoutes(e, out);
   for (const std::string& note : e.notes) {
-    out += "  note: " + note + "\n";
+    PrintNote(note, out);
   }
   Print(out, "\n  %-18s %14s %14s %14s %14s\n", "", "device", "model", "fp32", "fp64");
   Print(out, "  %-18s %14s %14s %14.8g %14.8g\n", "result", Number(e.result.device).c_str(),
