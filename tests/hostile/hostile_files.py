@@ -127,6 +127,34 @@ def suite_files():
     yield "nothing", b"# only a comment\n", "has no case"
 
 
+def checkpoint_files():
+    """Whole safetensors files whose tensors are no AWQ experts."""
+    def pack(prefix, shapes):
+        header, at = {}, 0
+        for kind, dtype, shape in shapes:
+            size = {"I32": 4, "F16": 2, "I64": 8}[dtype] * int(np.prod(shape))
+            header[f"{prefix}{kind}"] = entry(dtype, shape, (at, at + size))
+            at += size
+        return safetensors(header, b"\0" * at)
+
+    gate, stacked = "m.experts.0.gate_proj.", "m.experts.w13_"
+    good = lambda **change: [(kind, *change.get(kind, default)) for kind, default in (
+        ("qweight", ("I32", (32, 4))), ("qzeros", ("I32", (1, 4))), ("scales", ("F16", (1, 32))))]
+    yield "qweight_dtype", pack(gate, good(qweight=("I64", (32, 4)))), "has the dtype 'I64', not I32"
+    yield "gptq", pack(gate, good(qweight=("I32", (4, 32)))), "shape that the scales imply"
+    yield "group_16", pack(gate, good(qzeros=("I32", (2, 4)), scales=("F16", (2, 32)))), "none of 32, 64 or 128"
+    yield "group_none", pack(gate, good(qzeros=("I32", (5, 4)), scales=("F16", (5, 32)))), "none of 32, 64 or 128"
+    yield "one_dimension", pack(gate, good(qweight=("I32", (128,)))), "has 1 dimensions, not 2"
+    yield "empty_side", pack(gate, good(qweight=("I32", (0, 4)))), "has a side of 0"
+    yield "zeros_rows", pack(gate, good(qzeros=("I32", (2, 4)))), "shape that the scales imply"
+    yield "no_scales", pack(gate, good()[:2]), "has no tensor"
+    yield "no_down", pack(gate, good()), "has no tensor 'm.experts.0.down_proj.qweight'"
+    yield "stacked_counts", pack(stacked, [("qweight", "I32", (2, 32, 4)), ("qzeros", "I32", (1, 1, 4)),
+                                           ("scales", "F16", (2, 1, 32))]), "its zeros or scales do not"
+    yield "expert_id_huge", pack("m.experts.99999999999999999999.gate_proj.", good()), "no file has experts"
+    yield "expert_id_negative", pack("m.experts.-1.gate_proj.", good()), "no file has experts"
+
+
 def make_fixture(path):
     """A whole fixture of the smallest size: H 32, I 32, E 4, k 1, T 2, experts 1 and 3 held."""
     words = lambda *dims: np.arange(np.prod(dims), dtype="<i4").reshape(dims)
@@ -258,6 +286,8 @@ def build(folder, voltcheck):
         b.add(f"npy_{name}.npy", content, execute, expected)
     for name, content, expected in index_files():
         b.add(f"index_{name}.json", content, ["import", "FILE", "--capture", "FILE", "--out", "out.h5"], expected)
+    for name, content, expected in checkpoint_files():
+        b.add(f"checkpoint_{name}.safetensors", content, ["import", "FILE", "--capture", "FILE", "--out", "out.h5"], expected)
     for name, content, expected in config_files():
         b.add(f"config_{name}.cfg", content, ["gate", "--config", "FILE", "--out", "out.h5", "--suite", "none"], expected)
     for name, content, expected in suite_files():
@@ -296,6 +326,9 @@ def build(folder, voltcheck):
         whole = file.read()
     for cut in (8, 512, len(whole) // 2, len(whole) - 1):
         b.add(f"run_cut_{cut}.h5", whole[:cut], ["inspect", "FILE"], f"run_cut_{cut}.h5: ")
+        b.add(f"run_cut_{cut}.h5", None, ["replay", "--from", "FILE", "--out", "out.h5"], f"run_cut_{cut}.h5: ")
+    b.add("run_newer_schema.h5", None, ["replay", "--from", "FILE", "--out", "out.h5"], "run_newer_schema.h5: ")
+    b.add("good.h5", None, ["replay", "--from", "FILE", "--out", "out.h5"], "good.h5: ")
     b.add("run_as_fixture.h5", whole, read_fixture, "voltcheck.run/1")
 
     # What is no file at all.
