@@ -37,7 +37,7 @@ std::unique_ptr<kernels::Device> MakePlainDevice(const DeviceOptions& options, N
     simulator::Options simulated;
     simulated.numerics = numerics;
     simulated.schedule = options.schedule;
-    simulated.jobs = options.jobs;
+    simulated.jobs = in_child ? 1 : options.jobs;  // a forked process has no pool of threads
     if (options.instruction_limit > 0) {
       simulated.instruction_limit = options.instruction_limit;
     }

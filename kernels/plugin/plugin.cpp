@@ -1,6 +1,7 @@
 #include "kernels/plugin/plugin.h"
 
 #include <dlfcn.h>
+#include <stdio_ext.h>
 #include <unistd.h>
 
 #include <array>
@@ -155,7 +156,9 @@ class Plugin final : public kernels::Implementation {
   std::unique_ptr<kernels::Device> MakeDevice(const DeviceMaker& /*make*/,
                                               const DeviceMaker& make) const override {
     return cuda::MakeIsolatedDevice([this, make]() -> std::unique_ptr<kernels::Device> {
-      dup2(STDERR_FILENO, STDOUT_FILENO);  // what the plugin or its kernels print is no result
+      // What the plugin or its kernels print is no result, nor what the parent has yet to write.
+      __fpurge(stdout);
+      dup2(STDERR_FILENO, STDOUT_FILENO);
       std::unique_ptr<kernels::Device> device = make();
       static RuntimeEvents events;
       if (uses_stand_ins_) {

@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadVerdicts,
     testing::Values(Verdict{"bad_fails", "prepare returned 7: no workspace today"},
                     Verdict{"bad_crashes", "Aborted"}, Verdict{"bad_overruns", "step0 returned 1"},
-                    Verdict{"bad_unwritten", "w13"}),
+                    Verdict{"bad_unwritten", "uninitialised"}),
     [](const auto& verdict) { return std::string(verdict.param.plugin); });
 
 struct Refusal {

@@ -40,6 +40,13 @@ void TryBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, 
   const bool logs_reads = launch.memory != nullptr || *launch.reads_what_it_writes;
   entries.clear();
   entries.resize(blocks.size());
+  if (launch.options.jobs == 1) {  // without TBB: a forked process has its locks, not its threads
+    std::vector<Allocation*> cache;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      RunAlone(launch, blocks[i], logs_reads, &memory, cache, pool, entries[i]);
+    }
+    return;
+  }
   tbb::enumerable_thread_specific<std::vector<Allocation*>> caches;
   const auto run = [&](std::size_t i) {
     RunAlone(launch, blocks[i], logs_reads, &memory, caches.local(), pool, entries[i]);
