@@ -1,19 +1,19 @@
 #include "tools/arguments.h"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <sstream>
 #include <utility>
+
+#include "fixtures/mapped_file.h"
 
 namespace voltcheck::tools {
 
 namespace po = boost::program_options;
 
 namespace {
+
+constexpr std::size_t kLargestConfig = std::size_t{1} << 20;
 
 std::string Trimmed(const std::string& text) {
   constexpr const char* kSpace = " \t\r";
@@ -99,12 +99,11 @@ void Arguments::ConfigFile() {
 }
 
 void Arguments::StoreConfig(const std::string& path, const std::string& command) {
-  std::ifstream in(path);
-  if (!in) {
-    throw BadInput(path, std::string("cannot be read (") + std::strerror(errno) + ")",
-                   "name a configuration file");
+  const fixtures::MappedFile file(path);
+  if (file.bytes().size() > kLargestConfig) {
+    throw BadInput(path, "is larger than 1 MB", "name a configuration file");
   }
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   std::map<std::string, std::string> places;
   for (const auto& [key, line] : ConfigKeys(path, text)) {
     const std::string place = path + ":" + std::to_string(line);

@@ -38,14 +38,19 @@ auto Located(const Arguments& arguments, const char* name, Parse parse) {
 
 }  // namespace
 
-void AddJudgeOptions(Arguments& arguments) {
+void AddJudgeOptions(Arguments& arguments, bool order_may_be_found) {
   arguments.ConfigFile();
   arguments.Value("policy", "all",
                   "tests that decide: bits, budget, reference or all; every test is recorded");
-  arguments.Value("order", "declared",
-                  "declared: the kernels sum as the contract says, so their bits are predicted; "
-                  "undeclared: judged by a budget for any order");
-  arguments.Values("allow-skip", "cases that may be skipped, as key=value,...; may be repeated");
+  arguments.Value(
+      "order", order_may_be_found ? "auto" : "declared",
+      order_may_be_found
+          ? "auto: declared when a tactic is named or found that gives these bits, else "
+            "undeclared, a budget for any order"
+          : "declared: the kernels sum as the contract says, so their bits are "
+            "predicted; undeclared: judged by a budget for any order");
+  arguments.Values("allow-skip", "cases that may be skipped, as key=value,..., or 'declined': those that a "
+                   "plugin or recipe does not compute; may be repeated");
   arguments.Values("allow-unused", "entry of --kernels that no case needs to run; may be repeated");
   arguments.Flag("head-fp64", "logits: compute the head in fp64 instead of fp32");
   arguments.Flag("breakdown", "record the figures of every token, expert and tile, /breakdown");
@@ -56,10 +61,12 @@ void AddJudgeOptions(Arguments& arguments) {
   }
 }
 
-verify::JudgeOptions ReadJudgeOptions(const Arguments& arguments) {
+verify::JudgeOptions ReadJudgeOptions(const Arguments& arguments, bool order_may_be_found) {
   verify::JudgeOptions options;
   options.policy = Located(arguments, "policy", verify::ParsePolicy);
-  options.order = Located(arguments, "order", verify::ParseOrder);
+  if (!order_may_be_found || arguments.Text("order") != "auto") {
+    options.order = Located(arguments, "order", verify::ParseOrder);
+  }
   options.head_fp64 = arguments.Has("head-fp64");
   options.breakdowns = arguments.Has("breakdown");
   options.locate = true;
@@ -78,6 +85,9 @@ verify::JudgeOptions ReadJudgeOptions(const Arguments& arguments) {
 std::vector<std::string> ReadAllowedSkips(const Arguments& arguments) {
   std::vector<std::string> filters = arguments.Texts("allow-skip");
   for (const std::string& filter : filters) {
+    if (filter == verify::kDeclinedFilter) {
+      continue;
+    }
     try {
       verify::CheckFilter(filter);
     } catch (const Error& error) {

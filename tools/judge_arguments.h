@@ -10,11 +10,13 @@
 namespace voltcheck::tools {
 
 /// Adds --config, --policy, --order, --allow-skip, --allow-unused, --breakdown and the limits of
-/// each stage, --STAGE.LIMIT. docs/judgement.md explains them.
-void AddJudgeOptions(Arguments& arguments);
+/// each stage, --STAGE.LIMIT. docs/judgement.md explains them. `order_may_be_found`: --order also
+/// takes `auto`, the default then, which leaves the order to the command (JudgeOptions says
+/// declared).
+void AddJudgeOptions(Arguments& arguments, bool order_may_be_found = false);
 
 /// Reads them. Throws Error (status 2) that names the option, or file and line.
-verify::JudgeOptions ReadJudgeOptions(const Arguments& arguments);
+verify::JudgeOptions ReadJudgeOptions(const Arguments& arguments, bool order_may_be_found = false);
 /// The filters of --allow-skip, checked.
 std::vector<std::string> ReadAllowedSkips(const Arguments& arguments);
 

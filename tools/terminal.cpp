@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kBarWidth = 30;
 constexpr std::chrono::milliseconds kRedrawEvery{100};
+constexpr std::chrono::milliseconds kLineEvery{1000};
 
 const char* Escape(Colour colour) {
   switch (colour) {
@@ -45,8 +46,9 @@ std::string Paint(std::string_view text, Colour colour, bool enabled) {
   return std::string(Escape(colour)).append(text).append("\x1b[0m");
 }
 
-Progress::Progress(std::uint64_t total, bool quiet)
+Progress::Progress(std::uint64_t total, bool quiet, const char* unit)
     : enabled_(!quiet && isatty(STDERR_FILENO) != 0),
+      unit_(unit),
       total_(total),
       start_(std::chrono::steady_clock::now()) {
   if (enabled_) {
@@ -56,32 +58,64 @@ Progress::Progress(std::uint64_t total, bool quiet)
 
 Progress::~Progress() { Clear(); }
 
+void Progress::AsJson() {
+  Clear();
+  enabled_ = true;
+  json_ = true;
+  Draw();
+}
+
 void Progress::Step(bool passed) {
   ++done_;
   failed_ += passed ? 0 : 1;
-  if (enabled_ && std::chrono::steady_clock::now() - drawn_ >= kRedrawEvery) {
+  const auto wait = json_ ? kLineEvery : kRedrawEvery;
+  if (enabled_ &&
+      (std::chrono::steady_clock::now() - drawn_ >= wait || (json_ && done_ == total_))) {
     Draw();
   }
 }
 
 void Progress::Draw() {
   drawn_ = std::chrono::steady_clock::now();
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(drawn_ - start_).count();
+  const double seconds = std::chrono::duration<double>(drawn_ - start_).count();
+  const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
+  const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : -1;
+  if (json_) {
+    PrintJson(seconds, left);
+    return;
+  }
   const auto filled = static_cast<int>(total_ == 0 ? 0 : done_ * kBarWidth / total_);
   const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
                           std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
-  std::fprintf(stderr, "\r[%s] %llu/%llu cases, %llu not passed, %llds\x1b[K", bar.c_str(),
+  const std::string failed = std::string_view(unit_) == "cases"
+                                 ? ", " + std::to_string(failed_) + " not passed"
+                                 : std::string();
+  std::fprintf(stderr, "\r[%s] %llu/%llu %s%s, %.0fs", bar.c_str(),
                static_cast<unsigned long long>(done_), static_cast<unsigned long long>(total_),
-               static_cast<unsigned long long>(failed_), static_cast<long long>(seconds));
+               unit_, failed.c_str(), seconds);
+  if (left >= 0 && seconds >= 1) {
+    std::fprintf(stderr, ", %.3g/s, %.0fs left", rate, left);
+  }
+  std::fputs("\x1b[K", stderr);
+  std::fflush(stderr);
+}
+
+void Progress::PrintJson(double seconds, double left) {
+  std::fprintf(stderr,
+               "{\"progress\": {\"unit\": \"%s\", \"done\": %llu, \"total\": %llu, "
+               "\"not_passed\": %llu, \"seconds\": %.1f, \"seconds_left\": %.1f}}\n",
+               unit_, static_cast<unsigned long long>(done_),
+               static_cast<unsigned long long>(total_), static_cast<unsigned long long>(failed_),
+               seconds, left);
   std::fflush(stderr);
 }
 
 void Progress::Clear() {
-  if (enabled_) {
+  if (enabled_ && !json_) {
     std::fputs("\r\x1b[K", stderr);
     std::fflush(stderr);
-    enabled_ = false;
   }
+  enabled_ = false;
 }
 
 }  // namespace voltcheck::tools

@@ -21,19 +21,25 @@ std::string Paint(std::string_view text, Colour colour, bool enabled);
 /// A progress bar on standard error; nothing at all when that is no terminal or `quiet`.
 class Progress {
  public:
-  Progress(std::uint64_t total, bool quiet);
+  /// `unit` is what is counted. How many did not pass is said of cases alone.
+  Progress(std::uint64_t total, bool quiet, const char* unit = "cases");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void Step(bool passed);
+  /// Instead of the bar, a line of JSON a second, on a terminal or not, for programs that watch.
+  void AsJson();
   /// Erases the bar, so that other output may follow.
   void Clear();
 
  private:
   void Draw();
+  void PrintJson(double seconds, double left);
 
   bool enabled_;
+  bool json_ = false;
+  const char* unit_;
   std::uint64_t total_;
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
