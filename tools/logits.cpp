@@ -1,6 +1,4 @@
 // `voltcheck logits`: two captures of logits against each other.
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,6 +7,7 @@
 #include "tools/arguments.h"
 #include "tools/interrupt.h"
 #include "tools/json_record.h"
+#include "tools/limit_argument.h"
 #include "tools/logit_capture.h"
 #include "tools/terminal.h"
 #include "verify/build_info.h"
@@ -25,23 +24,12 @@ using logits::LimitResult;
 
 constexpr std::uint64_t kMostJobs = 1024;
 
-double ParseLimit(const std::string& where, const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (text.empty() || result.ec != std::errc() || result.ptr != end || !(value >= 0) ||
-      !std::isfinite(value)) {
-    throw BadInput(where, "cannot be " + Quote(text), "give a number, 0 or more");
-  }
-  return value;
-}
-
 std::vector<logits::Limit> ReadLimits(const Arguments& arguments, bool same) {
   std::vector<logits::Limit> limits;
   for (const logits::LimitedFigure& figure : logits::LimitedFigures()) {
     if (arguments.Has(figure.name)) {
       limits.push_back(
-          {&figure, ParseLimit(arguments.Where(figure.name), arguments.Text(figure.name))});
+          {&figure, ParseFigureLimit(arguments.Where(figure.name), arguments.Text(figure.name))});
     }
   }
   if (limits.empty() && same) {

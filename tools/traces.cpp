@@ -1,12 +1,13 @@
 // `voltcheck traces`: two files of generated sequences against each other.
-#include <charconv>
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "fixtures/atomic_file.h"
 #include "tools/arguments.h"
 #include "tools/interrupt.h"
+#include "tools/limit_argument.h"
 #include "tools/terminal.h"
 #include "verify/traces/compare.h"
 
@@ -56,17 +57,6 @@ struct Judged {
   bool kept = false;
 };
 
-double ParseLimit(const std::string& where, const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (text.empty() || result.ec != std::errc() || result.ptr != end || !(value >= 0) ||
-      !std::isfinite(value)) {
-    throw BadInput(where, "cannot be " + Quote(text), "give a number, 0 or more");
-  }
-  return value;
-}
-
 // What the user set; a missing key is never passed over in silence.
 std::vector<Judged> Judge(const Arguments& arguments, bool same, const TraceComparison& c) {
   std::vector<Judged> judged;
@@ -75,7 +65,7 @@ std::vector<Judged> Judge(const Arguments& arguments, bool same, const TraceComp
     const bool is_share = figure.at_least;
     double limit = 0;
     if (arguments.Has(figure.name)) {
-      limit = ParseLimit(arguments.Where(figure.name), arguments.Text(figure.name));
+      limit = ParseFigureLimit(arguments.Where(figure.name), arguments.Text(figure.name));
     } else if (name == "missing") {
       limit = 0;
     } else if (same) {
