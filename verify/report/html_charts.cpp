@@ -30,13 +30,34 @@ struct HeatCell {
   std::uint64_t cases = 0;
 };
 
+// "8x128x64/1" before "16x128x32/1": numbers within text compare as numbers.
+struct NaturalLess {
+  bool operator()(const std::string& a, const std::string& b) const {
+    const auto key = [](const std::string& text) {
+      std::string padded;
+      std::string digits;
+      for (const char c : text + ":") {
+        if (c >= '0' && c <= '9') {
+          digits += c;
+        } else {
+          padded.append(digits.empty() || digits.size() > 8 ? 0 : 8 - digits.size(), '0');
+          padded += digits + c;
+          digits.clear();
+        }
+      }
+      return padded;
+    };
+    return key(a) < key(b);
+  }
+};
+
 std::string HeatMap(const RunData& run, Stage stage, std::string CaseFigures::*tactic) {
   std::set<std::uint64_t> counts;
   for (const CaseFigures& c : run.cases) {
     counts.insert(c.tokens);
   }
   const bool by_power = counts.size() > kMostTokenColumns;
-  std::map<std::string, std::map<std::uint64_t, HeatCell>> cells;
+  std::map<std::string, std::map<std::uint64_t, HeatCell>, NaturalLess> cells;
   std::set<std::uint64_t> columns;
   for (const CaseFigures& c : run.cases) {
     if (c.at(stage).ran()) {

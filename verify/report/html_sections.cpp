@@ -90,6 +90,7 @@ std::string Line(const std::string& file, std::uint64_t line) {
 
 std::string FailuresSection(const RunData& run) {
   constexpr std::size_t kOpen = 3;
+  constexpr std::size_t kAtOnce = 10;
   std::string html;
   std::size_t shown = 0;
   std::size_t left = 0;
@@ -101,12 +102,16 @@ std::string FailuresSection(const RunData& run) {
       ++left;
       continue;
     }
+    if (shown == kAtOnce) {
+      html += "<details class=\"more\"><summary>The failures after these</summary>\n";
+    }
     html += Failure(run, i, shown < kOpen);
     ++shown;
   }
   if (html.empty()) {
     return "";
   }
+  html += shown > kAtOnce ? "</details>\n" : "";
   if (left > 0) {
     html += "<p class=\"note\">" + Grouped(left) +
             " more did not pass; the table of cases has them.</p>\n";

@@ -325,6 +325,8 @@
     const failure = document.getElementById("case-" + number);
     if (failure) {
       failure.open = true;
+      const more = failure.closest(".more");
+      if (more) more.open = true;
       return;
     }
     const i = cases.index.indexOf(number);
