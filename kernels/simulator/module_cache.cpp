@@ -7,9 +7,10 @@ namespace voltcheck::simulator {
 
 std::shared_ptr<const Translation> ModuleCache::Find(const std::string& file,
                                                      const std::string& ptx) {
+  const OpRegistry* const handlers = &OpRegistry::Get();
   const std::scoped_lock lock(mutex_);
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.ptx == ptx && entry.file == file;
+    return entry.handlers == handlers && entry.ptx == ptx && entry.file == file;
   });
   if (found == entries_.end()) {
     return nullptr;
@@ -21,7 +22,7 @@ std::shared_ptr<const Translation> ModuleCache::Find(const std::string& file,
 void ModuleCache::Keep(const std::string& file, const std::string& ptx,
                        std::shared_ptr<const Translation> translation) {
   const std::scoped_lock lock(mutex_);
-  entries_.push_front({file, ptx, std::move(translation)});
+  entries_.push_front({&OpRegistry::Get(), file, ptx, std::move(translation)});
   if (entries_.size() > capacity_) {
     entries_.pop_back();
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kernels/simulator/check/spin_loops.h"
+#include "kernels/simulator/exec/registry.h"
 #include "kernels/simulator/program/program.h"
 
 namespace voltcheck::simulator {
@@ -17,8 +18,9 @@ struct Translation {
   SpinLoops spins;
 };
 
-/// Translations by the text they came from, so that a sweep, whose every case has a device of its
-/// own, reads each module once. Holds the most recently used ones; safe from any thread.
+/// Translations by the text they came from and the instruction set whose handlers they call, so
+/// that a sweep, whose every case has a device of its own, reads each module once. Holds the most
+/// recently used ones; safe from any thread.
 class ModuleCache {
  public:
   explicit ModuleCache(std::size_t capacity) : capacity_(capacity) {}
@@ -30,6 +32,7 @@ class ModuleCache {
 
  private:
   struct Entry {
+    const OpRegistry* handlers;
     std::string file;
     std::string ptx;
     std::shared_ptr<const Translation> translation;

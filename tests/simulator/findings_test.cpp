@@ -136,7 +136,7 @@ const std::string kLoadNext =
 TEST(Races, MissingBarrierBetweenWarps) {
   const std::string found = FindingsOf(kStoreOwn + kLoadNext, 64, kShared);
   ExpectContains(found, "race");
-  ExpectContains(found, "with no barrier between");
+  ExpectContains(found, "with no barrier or flag between");
   EXPECT_EQ(FindingsOf(kStoreOwn + "bar.sync 0;" + kLoadNext, 64, kShared), "");
 }
 
@@ -150,6 +150,59 @@ TEST(Races, MissingWarpSync) {
   const std::string load = "xor.b32 %r12, %r11, 4; ld.shared.u32 %r13, [%r12];";
   ExpectContains(FindingsOf(kStoreOwn + load, 32, kShared), "bar.warp.sync");
   EXPECT_EQ(FindingsOf(kStoreOwn + "bar.warp.sync -1;" + load, 32, kShared), "");
+}
+
+TEST(Races, FlagsInSharedMemoryOrderWarps) {
+  // Thread 0 writes s[8] and sets the flag s[0]; thread 32 waits for it, reads, and answers through
+  // s[4]; then thread 0 writes again. LATE comes behind the release.
+  const std::string body =
+      "setp.eq.u32 %p4, %r1, 0; @%p4 st.shared.u32 [s], 0; @%p4 st.shared.u32 [s+4], 0; bar.sync 0;"
+      "setp.eq.u32 %p1, %r1, 0; setp.eq.u32 %p2, %r1, 32; @%p1 bra WRITE; @%p2 bra READ; bra END;"
+      "WRITE: st.shared.u32 [s+8], 5; RELEASE st.volatile.shared.u32 [s], 1; LATE "
+      "BACK: ld.volatile.shared.u32 %r5, [s+4]; setp.eq.u32 %p3, %r5, 0; @%p3 bra BACK;"
+      "ACQUIRE st.shared.u32 [s+8], 6; bra END;"
+      "READ: ld.volatile.shared.u32 %r5, [s]; setp.eq.u32 %p3, %r5, 0; @%p3 bra READ;"
+      "ACQUIRE ld.shared.u32 %r6, [s+8]; RELEASE st.volatile.shared.u32 [s+4], 1; END:";
+  const auto with = [&](const std::string& release, const std::string& acquire,
+                        const std::string& late = "") {
+    std::string text = body;
+    const std::pair<std::string, std::string> words[] = {
+        {"RELEASE", release}, {"ACQUIRE", acquire}, {"LATE", late}};
+    for (const auto& [word, by] : words) {
+      for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
+        text.replace(at, word.size(), by);
+      }
+    }
+    return FindingsOf(text, 64, kShared);
+  };
+  const std::string fence = "membar.cta;";
+  EXPECT_EQ(with(fence, fence), "");
+  ExpectContains(with("", fence), "race");
+  ExpectContains(with(fence, ""), "race");
+  ExpectContains(with(fence, fence, "st.shared.u32 [s+8], 7;"), "race");
+}
+
+TEST(Races, AFenceDoesNotOrderTheThreadsOfAWarp) {
+  const std::string load = "xor.b32 %r12, %r11, 4; ld.shared.u32 %r13, [%r12];";
+  ExpectContains(FindingsOf(kStoreOwn + "membar.cta;" + load, 32, kShared), "bar.warp.sync");
+}
+
+TEST(Races, ALockInSharedMemoryOrdersItsHolders) {
+  const std::string body =
+      "setp.eq.u32 %p4, %r1, 0; @%p4 st.shared.u32 [s], 0; @%p4 st.shared.u32 [s+8], 0; bar.sync 0;"
+      "and.b32 %r5, %r1, 31; setp.ne.u32 %p1, %r5, 0; @%p1 bra END;"
+      "TAKE: atom.shared.cas.b32 %r6, [s], 0, 1; setp.ne.u32 %p2, %r6, 0; @%p2 bra TAKE; FENCE "
+      "ld.shared.u32 %r7, [s+8]; add.u32 %r7, %r7, 1; st.shared.u32 [s+8], %r7; FENCE "
+      "atom.shared.exch.b32 %r6, [s], 0; END:";
+  const auto with = [&](const std::string& fence) {
+    std::string text = body;
+    for (std::size_t at = text.find("FENCE"); at != std::string::npos; at = text.find("FENCE")) {
+      text.replace(at, 5, fence);
+    }
+    return FindingsOf(text, 96, kShared);
+  };
+  EXPECT_EQ(with("membar.cta;"), "");
+  ExpectContains(with(""), "race");
 }
 
 TEST(Races, AtomicsDoNotRaceWithEachOther) {

@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"unwritten_global", "uninitialised", "of `in` at offset 128, where byte 128"},
         Planted{"unwritten_shared", "uninitialised", "of shared memory at offset 20"},
         Planted{"unwritten_local", "uninitialised", "of local memory at offset"},
-        Planted{"shared_race", "race", "with no barrier between", 1, 64},
+        Planted{"shared_race", "race", "with no barrier or flag between", 1, 64},
         Planted{"warp_race", "race", "with no bar.warp.sync or barrier between"},
         Planted{"global_race", "race", "writes `out` at offset 28, which block (", 3},
         Planted{"missing_fence", "race", "with no release and acquire between", 4},

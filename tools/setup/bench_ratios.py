@@ -12,7 +12,7 @@ import sys
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         runs = [run for run in json.load(file)["benchmarks"] if run.get("run_type") == "iteration"]
-    times = {run["name"]: (run["real_time"], run["time_unit"]) for run in runs}
+    times = {run["name"].removesuffix("/manual_time"): (run["real_time"], run["time_unit"]) for run in runs}
     baselines = {}
     for name, time in times.items():
         kind, _, arguments = name.partition("/")

@@ -171,7 +171,10 @@ void BlockChecker::CheckRaces(ExecContext& context, const Instr& instr, const Me
   access.warp = context.warp;
   access.pc = context.PcOf(instr);
   access.write = site.write;
+  access.read = !site.write || site.atomic;
   access.strong = site.ordered;
+  access.acquire = site.acquire;
+  access.release = site.release;
   // Lanes of one instruction that write the same bytes are CheckOverlap's business.
   std::uint32_t seen_by_other_lane = 0;
   if (site.write && !site.atomic && !consecutive) {
@@ -194,7 +197,7 @@ void BlockChecker::CheckRaces(ExecContext& context, const Instr& instr, const Me
                  ThreadName(race->other_thread) + (race->other_write ? " wrote" : " read") +
                  " at line " + std::to_string(other.line) + " (" +
                  launch_->program->texts[other.text] + ") with no " +
-                 (race->same_warp ? "bar.warp.sync or barrier" : "barrier") + " between",
+                 (race->same_warp ? "bar.warp.sync or barrier" : "barrier or flag") + " between",
              addresses[lane]);
     }
   });
@@ -285,8 +288,12 @@ void BlockChecker::OnLocalWrite(ExecContext& context, std::uint32_t mask, std::u
 
 void BlockChecker::OnFence(ExecContext& context, const Instr& instr) {
   constexpr std::int64_t kWarpSync = 2;
-  if (launch_->options.checks.shared_races && instr.imm == kWarpSync) {
-    races_.OnWarpSync(context.warp);
+  if (launch_->options.checks.shared_races) {
+    if (instr.imm == kWarpSync) {
+      races_.OnWarpSync(context.warp);
+    } else {
+      races_.OnFence(context.warp);
+    }
   }
   order_.OnFence(context, instr);
 }

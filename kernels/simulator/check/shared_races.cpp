@@ -13,10 +13,62 @@ void SharedRaces::Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_
   split_.assign(chunks, 0);
   cells_.resize(chunks * (kChunkBytes / granule));
   clocks_.assign(warps, 1);
+  syncs_.assign(warps, 1);
   known_.assign(std::size_t{warps} * warps, 0);
   arrived_.clear();
   phase_ = 1;
   partial_ = false;
+  fenced_.assign(warps, {});
+  pending_.assign(warps, {});
+  messages_.clear();
+}
+
+SharedRaces::Clocks SharedRaces::Publish(std::uint32_t warp) {
+  std::uint32_t* known = known_.data() + std::size_t{warp} * warps_;
+  known[warp] = clocks_[warp]++;
+  return {known, known + warps_};
+}
+
+void SharedRaces::Learn(std::uint32_t warp, const Clocks& past) {
+  std::uint32_t* known = known_.data() + std::size_t{warp} * warps_;
+  for (std::uint32_t other = 0; other < past.size(); ++other) {
+    known[other] = std::max(known[other], past[other]);
+  }
+  partial_ = partial_ || !past.empty();
+}
+
+void SharedRaces::OnFence(std::uint32_t warp) {
+  Learn(warp, pending_[warp]);
+  pending_[warp].clear();
+  fenced_[warp] = Publish(warp);
+}
+
+void SharedRaces::PassMessages(const Access& access, std::uint64_t offset) {
+  const auto join = [this](const Clocks& from, Clocks& into) {
+    into.resize(warps_, 0);
+    for (std::uint32_t other = 0; other < from.size(); ++other) {
+      into[other] = std::max(into[other], from[other]);
+    }
+  };
+  const auto found = messages_.find(offset);
+  if (access.read && found != messages_.end()) {
+    if (access.acquire) {
+      Learn(access.warp, found->second);
+    } else {
+      join(found->second, pending_[access.warp]);
+    }
+  }
+  if (access.write) {
+    if (access.release) {
+      fenced_[access.warp] = Publish(access.warp);
+    }
+    if (!access.read) {  // an atomic passes on what lay there
+      messages_.erase(offset);
+    }
+    if (!fenced_[access.warp].empty()) {
+      join(fenced_[access.warp], messages_[offset]);
+    }
+  }
 }
 
 std::optional<SharedRaces::Race> SharedRaces::AgainstWriter(const Access& access,
@@ -27,7 +79,7 @@ std::optional<SharedRaces::Race> SharedRaces::AgainstWriter(const Access& access
   const std::uint32_t warp = write.thread / kWarpSize;
   const bool same_warp = warp == access.warp;
   const bool ordered =
-      same_warp ? write.clock < clocks_[warp] : Ordered(access.warp, warp, write.clock);
+      same_warp ? write.syncs < syncs_[warp] : Ordered(access.warp, warp, write.clock);
   if (ordered) {
     return std::nullopt;
   }
@@ -44,7 +96,7 @@ std::optional<SharedRaces::Race> SharedRaces::AgainstReaders(const Access& acces
   };
   if (cell.read_warp == access.warp) {
     const std::uint32_t others = cell.read_lanes & ~(1u << access.lane);
-    if (others != 0 && cell.read_clock == clocks_[access.warp]) {
+    if (others != 0 && cell.read_syncs == syncs_[access.warp]) {
       return race(access.warp, static_cast<std::uint32_t>(std::countr_zero(others)));
     }
   } else if (!Ordered(access.warp, cell.read_warp, cell.read_clock)) {
@@ -60,13 +112,15 @@ std::optional<SharedRaces::Race> SharedRaces::AgainstReaders(const Access& acces
 
 void SharedRaces::NoteRead(const Access& access, Cell& cell) {
   const std::uint32_t clock = clocks_[access.warp];
-  if (cell.read_warp == access.warp && cell.read_clock == clock) {
+  const std::uint32_t syncs = syncs_[access.warp];
+  if (cell.read_warp == access.warp && cell.read_syncs == syncs) {
     cell.read_lanes |= 1u << access.lane;
   } else {
     cell.read_warp = static_cast<std::uint8_t>(access.warp);
-    cell.read_clock = clock;
+    cell.read_syncs = syncs;
     cell.read_lanes = 1u << access.lane;
   }
+  cell.read_clock = clock;
   if (cell.phase != phase_) {
     cell.phase = phase_;
     cell.read_warps = 0;
@@ -88,8 +142,9 @@ std::optional<SharedRaces::Race> SharedRaces::Touch(const Access& access, Cell& 
   if (!race) {
     race = AgainstReaders(access, cell);
   }
-  (access.strong ? cell.strong : cell.plain) = {clocks_[access.warp], access.pc,
-                                                access.warp * kWarpSize + access.lane, phase_};
+  (access.strong ? cell.strong : cell.plain) = {clocks_[access.warp], syncs_[access.warp],
+                                                access.pc, access.warp * kWarpSize + access.lane,
+                                                phase_};
   cell.read_lanes = 0;
   cell.read_warps = 0;
   return race;
@@ -97,6 +152,9 @@ std::optional<SharedRaces::Race> SharedRaces::Touch(const Access& access, Cell& 
 
 std::optional<SharedRaces::Race> SharedRaces::OnAccess(const Access& access, std::uint64_t offset,
                                                        std::uint64_t bytes) {
+  if (access.strong) {
+    PassMessages(access, offset);
+  }
   const std::uint64_t chunk = offset / kChunkBytes;
   if (bytes == kChunkBytes && split_[chunk] == 0) {
     return Touch(access, chunks_[chunk]);
@@ -134,6 +192,7 @@ void SharedRaces::OnArrive(std::uint32_t barrier, std::uint32_t warp, bool waits
   }
   if (!waits) {
     ++clocks_[warp];  // what it does from here on lies before nobody's barrier
+    ++syncs_[warp];
   }
 }
 
@@ -146,6 +205,7 @@ void SharedRaces::OnRelease(std::uint32_t barrier, const std::vector<std::uint32
       known[other] = std::max(known[other], joined[other]);
     }
     ++clocks_[w];
+    ++syncs_[w];
   }
   arrived_[barrier].clear();
   if (whole) {
