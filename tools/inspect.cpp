@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "fixtures/fixture_export.h"
 #include "fixtures/fixture_file.h"
 #include "fixtures/safetensors.h"
 #include "tools/arguments.h"
@@ -154,16 +155,20 @@ void Print(const Json& json, int indent) {
 }  // namespace
 
 ExitStatus Inspect(const Words& words) {
-  Arguments arguments("inspect FILE [--json]",
+  Arguments arguments("inspect FILE [--json] [--tensors OUT.safetensors]",
                       "Says what is in a fixture file, a run file or a safetensors file.");
   arguments.Positional("file", 1);
   arguments.Flag("json", "print JSON");
+  arguments.Value("tensors", "", "also write a fixture's tensors to this safetensors file");
   if (!arguments.Parse(words)) {
     return ExitStatus::kPassed;
   }
   const std::vector<std::string> files = arguments.Texts("file");
   if (files.empty()) {
     throw BadInput("voltcheck inspect", "needs a file", "see 'voltcheck inspect --help'");
+  }
+  if (arguments.Has("tensors")) {
+    fixtures::ExportFixture(fixtures::ReadFixture(files.front()), arguments.Text("tensors"));
   }
   const Json json = Describe(files.front());
   if (arguments.Has("json")) {

@@ -329,7 +329,7 @@ def build(folder, voltcheck):
         b.add(f"run_cut_{cut}.h5", None, ["replay", "--from", "FILE", "--out", "out.h5"], f"run_cut_{cut}.h5: ")
     b.add("run_newer_schema.h5", None, ["replay", "--from", "FILE", "--out", "out.h5"], "run_newer_schema.h5: ")
     b.add("good.h5", None, ["replay", "--from", "FILE", "--out", "out.h5"], "good.h5: ")
-    b.add("run_as_fixture.h5", whole, read_fixture, "voltcheck.run/1")
+    b.add("run_as_fixture.h5", whole, read_fixture, "run_as_fixture.h5: ")
 
     # What is no file at all.
     os.mkfifo(b.path("pipe.h5"))
