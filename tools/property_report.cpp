@@ -4,6 +4,7 @@
 
 #include "tools/interrupt.h"
 #include "tools/terminal.h"
+#include "verify/report/text.h"
 
 namespace voltcheck::tools {
 namespace {
@@ -77,8 +78,10 @@ void PrintProperties(std::FILE* out, const SearchResult& result, bool colour,
   }
   for (const PropertyRecord& record : result.records) {
     if (record.verdict == Verdict::kFailed) {
-      std::fprintf(out, "  %s  %s: %s\n", Paint("broken", Colour::kRed, colour).c_str(),
-                   record.property.c_str(), record.reason.c_str());
+      constexpr std::size_t kBroken = 10;  // columns that "  broken  " takes
+      const std::string what =
+          report::Wrap(report::Clean(record.property + ": " + record.reason), kBroken, 4);
+      std::fprintf(out, "  %s  %s\n", Paint("broken", Colour::kRed, colour).c_str(), what.c_str());
       std::fprintf(out, "  %s%s\n", record.reproduction.c_str(), suffix.c_str());
       if (!record.drawn.empty()) {
         std::fprintf(out, "  seed %llu, draw %llu, made smaller %llu times from '%s'\n",

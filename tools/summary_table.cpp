@@ -7,6 +7,7 @@
 #include "fixtures/case/descriptor.h"
 #include "tools/terminal.h"
 #include "verify/report/run_data.h"
+#include "verify/report/text.h"
 
 namespace voltcheck::tools {
 namespace {
@@ -134,9 +135,12 @@ void SummaryTable::PrintWorst(std::FILE* out, bool colour) const {
 
 void SummaryTable::PrintFailures(std::FILE* out, bool colour, const std::string& suffix) const {
   for (const Row& row : failures_) {
-    std::fprintf(out, "\n%s case %llu: %s\n  %s%s\n",
-                 Paint(verify::ToString(row.verdict), ColourOf(row.verdict), colour).c_str(),
-                 Wide(row.index), row.reason.c_str(), row.reproduction.c_str(), suffix.c_str());
+    const std::string number = " case " + std::to_string(row.index) + ": ";
+    const std::string_view verdict = verify::ToString(row.verdict);
+    const std::string reason =
+        report::Wrap(report::Clean(row.reason), verdict.size() + number.size(), 2);
+    std::fprintf(out, "\n%s%s%s\n  %s%s\n", Paint(verdict, ColourOf(row.verdict), colour).c_str(),
+                 number.c_str(), reason.c_str(), row.reproduction.c_str(), suffix.c_str());
   }
   if (not_passed_ > failures_.size()) {
     std::fprintf(out, "\n... and %llu more that did not pass\n",

@@ -54,6 +54,15 @@ TEST(CsvField, QuotesAndDefusesFormulas) {
   EXPECT_EQ(CsvField("@x"), "'@x");
 }
 
+TEST(Wrap, KeepsWordsAndEightyColumns) {
+  EXPECT_EQ(Wrap("a b", 0, 2), "a b");
+  EXPECT_EQ(Wrap(std::string(50, 'x') + " " + std::string(29, 'y'), 0, 2),
+            std::string(50, 'x') + " " + std::string(29, 'y'));
+  EXPECT_EQ(Wrap(std::string(50, 'x') + " " + std::string(29, 'y'), 1, 2),
+            std::string(50, 'x') + "\n  " + std::string(29, 'y'));
+  EXPECT_EQ(Wrap(std::string(90, 'x') + " b", 0, 2), std::string(90, 'x') + "\n  b");
+}
+
 TEST(Figures, AreShortAndNameWhatIsNotFinite) {
   EXPECT_EQ(Figure(0.99876), "0.999");
   EXPECT_EQ(Figure(1.0), "1");

@@ -88,15 +88,18 @@ std::string DiffText(const DiffInput& in) {
     }
     if (p.worse) {
       const CaseFigures& c = in.head.cases[p.head];
-      text += "  " + c.reason + "\n  " + in.head.Reproduction(c.descriptor) + "\n";
+      text += "  " + Wrap(c.reason, 2, 2) + "\n  " + in.head.Reproduction(c.descriptor) + "\n";
     }
   }
   if (changed.size() > kShown) {
     text += "... and " + Grouped(changed.size() - kShown) + " more that changed\n";
   }
   for (const PropertyChange& p : in.diff.properties) {
-    text += "\nproperty " + p.property + (p.broken_in_head ? " is broken now: " : " holds again") +
-            p.reason + "\n";
+    text += "\n" +
+            Wrap("property " + p.property +
+                     (p.broken_in_head ? " is broken now: " : " holds again") + p.reason,
+                 0, 2) +
+            "\n";
     if (p.broken_in_head) {
       text += "  " + p.reproduction + "\n";
     }

@@ -130,6 +130,27 @@ std::string CsvField(std::string_view text) {
   return quoted + "\"";
 }
 
+std::string Wrap(std::string_view text, std::size_t first, std::size_t indent) {
+  constexpr std::size_t kColumns = 80;
+  std::string wrapped;
+  std::size_t column = first;
+  bool at_start = true;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(std::min(space + 1, text.size()));
+    if (!at_start && column + 1 + word.size() > kColumns) {
+      wrapped.append("\n").append(indent, ' ');
+      column = indent;
+      at_start = true;
+    }
+    wrapped.append(at_start ? "" : " ").append(word);
+    column += word.size() + (at_start ? 0 : 1);
+    at_start = false;
+  }
+  return wrapped;
+}
+
 namespace {
 
 // Independent of the locale, unlike printf.

@@ -23,6 +23,10 @@ std::string MarkdownCode(std::string_view text);
 /// apostrophe in front.
 std::string CsvField(std::string_view text);
 
+/// Broken at spaces into lines of a terminal's 80 columns. The first one starts at column `first`,
+/// the others are indented by `indent`; a word longer than a line keeps a line of its own.
+std::string Wrap(std::string_view text, std::size_t first, std::size_t indent);
+
 /// Three significant digits; "NaN" and "inf" by name.
 std::string Figure(double value);
 /// Five significant digits: more than any half has.
