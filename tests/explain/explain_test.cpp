@@ -48,10 +48,8 @@ TEST(Explain, HonestKernelsFollowTheModelInEveryStage) {
     EXPECT_EQ(e.departure, -1);
     EXPECT_FALSE(e.steps.empty());
     EXPECT_FALSE(e.routes.empty());
-    if (stage != Stage::kLogits) {  // its oracle starts from the case's inputs
-      EXPECT_LE(std::abs(*e.result.device - e.result.fp64), *e.budget);
-      EXPECT_LE(std::abs(e.result.fp32 - e.result.fp64), 1e-2 * (1 + std::abs(e.result.fp64)));
-    }
+    EXPECT_LE(std::abs(*e.result.device - e.result.fp64), *e.budget);
+    EXPECT_LE(std::abs(e.result.fp32 - e.result.fp64), 1e-2 * (1 + std::abs(e.result.fp64)));
     const std::string text = ToText(e);
     ExpectWithin80Columns(text);
     EXPECT_NE(text.find("to the last bit"), std::string::npos) << text;

@@ -71,7 +71,7 @@ struct Explanation {
   std::vector<Step> steps;
   std::vector<Factor> factors;   ///< of a GEMM, an output or a logit, by k
   Sides result;                  ///< rounded to half where the stage rounds
-  std::optional<double> budget;  ///< on the stage's own input
+  std::optional<double> budget;  ///< on the stage's own input; of a logit end to end
   std::string tactic;            ///< of a GEMM
   int departure = -1;            ///< index of the step at which the device leaves the model
 };

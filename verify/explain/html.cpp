@@ -81,7 +81,8 @@ std::string ToHtml(const Explanation& e) {
          "<meta name=\"color-scheme\" content=\"light dark\">\n" +
          report::Element("title", title) + "\n<style>" + std::string(report::PageStyle()) +
          "</style>\n</head>\n<body>\n<main>\n" + report::Element("h1", title) + "\n" +
-         report::Element("pre", ToText(e)) + "\n" + report::Element("p", e.descriptor) + "\n" +
+         report::Element("pre", ToText(e)) + "\n" +
+         report::Element("p style=\"overflow-wrap: anywhere\"", e.descriptor) + "\n" +
          figure("sums", "Sum after each step, on each side") +
          figure("distances", "Distance of each sum to fp64") + StepTable(e) +
          "</main>\n<script type=\"application/json\" id=\"data\">" + Embedded(ToJson(e)) +

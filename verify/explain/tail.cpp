@@ -191,7 +191,8 @@ void ExplainLogit(const Ran& ran, Explanation& e) {
   e.what = "logit of token id " + std::to_string(head.token_ids[static_cast<std::size_t>(e.col)]) +
            " after token " + std::to_string(e.row);
   e.notes.push_back(
-      "the head runs on the host; device and model are its fp32 sums on their outputs "
+      "x is residual plus output; the head runs on the host; device and model are its fp32 sums on "
+      "their outputs "
       "of the stage, the references run the whole stage from the case's inputs");
   const Matrix<float> device_output = reference::FromHalfMatrix<float>(ran.output);
   const Matrix<float> model_output =
@@ -218,7 +219,7 @@ void ExplainLogit(const Ran& ran, Explanation& e) {
     }
     e.steps.push_back(step);
   };
-  add("rms of residual + output", static_cast<double>(device.rms), static_cast<double>(model.rms),
+  add("rms of x", static_cast<double>(device.rms), static_cast<double>(model.rms),
       static_cast<double>(fp32.rms), fp64.rms, -1);
   const std::size_t width = fp64.x.size();
   for (std::size_t begin = 0; begin < width; begin += kLogitStep) {
@@ -230,10 +231,9 @@ void ExplainLogit(const Ran& ran, Explanation& e) {
         static_cast<int>(begin));
   }
   e.result = e.steps.back().sum;
-  const Matrix<double> exact = verify::Doubles(ran.output);
-  e.budget =
-      reference::BoundLogits(problem, {exact, Matrix<double>::Zero(exact.rows(), exact.cols())})
-          .budget(e.row, e.col);
+  // The fp64 side starts from the case's inputs, so the budget does as well.
+  e.budget = reference::BoundLogits(problem, reference::BoundStage(problem, ran.permutation).output)
+                 .budget(e.row, e.col);
 }
 
 }  // namespace voltcheck::explain
