@@ -98,7 +98,11 @@ Plan MakeForeignPlan(const Problem& problem, std::span<const ForeignStep> steps,
   } else {
     Problem batch = problem;
     batch.c.path = Path::kOffset;
-    plan = kernels::MakePlan(batch);
+    try {
+      plan = kernels::MakePlan(batch);
+    } catch (const Error& error) {  // ids out of range, which the single-token route leaves out
+      throw Declined(who, error.what());
+    }
   }
   for (const ForeignStep& step : steps) {
     for (int i = 0; i < kParts; ++i) {

@@ -31,9 +31,7 @@ std::vector<std::string> AllowedSkips(const std::string& options) {
 
 bool IsAllowedSkip(const verify::CaseRecord& record, const std::vector<std::string>& filters) {
   return record.verdict == verify::Verdict::kSkipped &&
-         std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
-           return verify::FitsFilter(record.c, filter);
-         });
+         verify::AllowsSkip(record.c, record.reason, filters);
 }
 
 }  // namespace

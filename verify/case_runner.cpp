@@ -11,6 +11,7 @@
 #include "kernels/stage_runner.h"
 #include "verify/case_judge.h"
 #include "verify/expected.h"
+#include "verify/filter.h"
 #include "verify/promises.h"
 #include "verify/shortened_runs.h"
 #include "verify/stopwatch.h"

@@ -10,9 +10,6 @@
 
 namespace voltcheck::verify {
 
-/// How the reason of a skipped case begins that somebody else's kernels say they do not compute.
-inline constexpr const char* kDeclinedPrefix = "declined: ";
-
 /// Runs one case: reference, oracle and budgets, device, comparison of every stage on the device's
 /// own input and end to end, bits against the order-faithful model where the device's arithmetic is
 /// modelled, index buffers against the reference's, verdict. Throws Error only for bad input (ids

@@ -57,6 +57,12 @@ bool FitsFilter(const Case& c, std::string_view filter) {
   });
 }
 
+bool AllowsSkip(const Case& c, std::string_view reason, const std::vector<std::string>& filters) {
+  return std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
+    return filter == kDeclinedFilter ? reason.starts_with(kDeclinedPrefix) : FitsFilter(c, filter);
+  });
+}
+
 void CheckFilter(std::string_view filter) { Parse(filter); }
 
 }  // namespace voltcheck::verify

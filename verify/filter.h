@@ -1,7 +1,9 @@
 #ifndef VOLTCHECK_VERIFY_FILTER_H_
 #define VOLTCHECK_VERIFY_FILTER_H_
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "fixtures/case/case.h"
 
@@ -13,8 +15,14 @@ namespace voltcheck::verify {
 /// unknown key or an item without '='.
 bool FitsFilter(const Case& c, std::string_view filter);
 
-/// In the place of a filter of skips: cases that a plugin or a recipe says it does not compute.
+/// How the reason of a skipped case begins that somebody else's kernels say they do not compute,
+/// and what stands for all of these in the place of a filter of skips.
+inline constexpr const char* kDeclinedPrefix = "declined: ";
 inline constexpr const char* kDeclinedFilter = "declined";
+
+/// Whether one of the filters allows that the case was skipped for this reason. Throws what
+/// FitsFilter throws.
+bool AllowsSkip(const Case& c, std::string_view reason, const std::vector<std::string>& filters);
 
 /// Throws what FitsFilter would throw.
 void CheckFilter(std::string_view filter);

@@ -27,11 +27,7 @@ struct Item {
 using ItemPointer = std::shared_ptr<Item>;
 
 bool IsAllowedSkip(const CaseRecord& record, const std::vector<std::string>& filters) {
-  return record.verdict == Verdict::kSkipped &&
-         std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
-           return filter == kDeclinedFilter ? record.reason.starts_with(kDeclinedPrefix)
-                                            : FitsFilter(record.c, filter);
-         });
+  return record.verdict == Verdict::kSkipped && AllowsSkip(record.c, record.reason, filters);
 }
 
 }  // namespace

@@ -217,6 +217,9 @@ class Reader {
     for (const Node& module : root_.At("modules").Elements(kMostModules)) {
       AddModule(module);
     }
+    if (recipe_.modules.empty()) {
+      root_.At("modules").Fail("is empty");
+    }
     if (root_.Has("requires")) {
       for (const Node& node : root_.At("requires").Elements(kMostModules)) {
         recipe_.requirements.push_back(node.Value());

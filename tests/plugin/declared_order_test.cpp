@@ -18,14 +18,14 @@ using Kind = DeclaredOrder::Kind;
 
 struct Sample {
   Problem problem = fixtures::Generate(
-      ParseDescriptor("h=128,i=64,e=4,k=2,g=32,t=2,w13=16x128x32/2,w2=16x128x32/1,seed=5"));
+      ParseDescriptor("h=256,i=64,e=2,k=2,g=32,t=9,data=ties,w13=16x128x32/1,w2=16x128x32/1"));
   Permutation permutation = Permute(problem);
   HalfMatrix input;
   Sample() {
-    input = {problem.c.shape.slots(), 128, {}};
+    input = {problem.c.shape.slots(), 256, {}};
     for (const std::int32_t slot : permutation.source) {
-      const auto* row = problem.hidden.data() + slot / 2 * 128;
-      input.bits.insert(input.bits.end(), row, row + 128);
+      const auto* row = problem.hidden.data() + slot / 2 * 256;
+      input.bits.insert(input.bits.end(), row, row + 256);
     }
   }
   HalfMatrix Predict(const DeclaredOrder& order) const {
@@ -44,26 +44,26 @@ TEST(DeclaredOrder, TheContractsOwnOrderGivesTheTacticsBits) {
 
 TEST(DeclaredOrder, EveryWordOfTheDeclarationCanChangeBits) {
   const Sample s;
-  const DeclaredOrder plain{Kind::kMma, 1, 128, 1, 4};
+  const DeclaredOrder plain{Kind::kMma, 1, 256, 1, 4};
   const std::vector<std::uint16_t> bits = s.Predict(plain).bits;
   EXPECT_NE(s.Predict({Kind::kMma, 2, 32, 1, 4}).bits, bits);
   EXPECT_NE(s.Predict({Kind::kMma, 3, 32, 1, 4}).bits, s.Predict({Kind::kMma, 2, 32, 1, 4}).bits);
-  EXPECT_NE(s.Predict({Kind::kMma, 1, 128, 2, 4}).bits, bits);
-  EXPECT_NE(s.Predict({Kind::kMma, 1, 128, 2, 16}).bits,
-            s.Predict({Kind::kMma, 1, 128, 2, 4}).bits);
-  EXPECT_NE(s.Predict({Kind::kFma, 1, 128, 1, 1}).bits, bits);
+  EXPECT_NE(s.Predict({Kind::kMma, 1, 256, 2, 4}).bits, bits);
+  EXPECT_NE(s.Predict({Kind::kMma, 1, 256, 2, 16}).bits,
+            s.Predict({Kind::kMma, 1, 256, 2, 4}).bits);
+  EXPECT_NE(s.Predict({Kind::kFma, 1, 256, 1, 1}).bits, bits);
 }
 
 TEST(DeclaredOrder, FusedMultiplyAddsTakeTurnsAsDeclared) {
   const Sample s;
-  const HalfMatrix got = s.Predict({Kind::kFma, 2, 64, 2, 3});
+  const HalfMatrix got = s.Predict({Kind::kFma, 2, 128, 2, 3});
   const int row = 1;
   const HalfMatrix weights = DecodeContract(s.problem.FindExpert(s.permutation.expert[row])->w13);
   for (const int column : {0, 77}) {
     float total = 0;
-    for (int begin = 0; begin < 128; begin += 64) {
+    for (int begin = 0; begin < 256; begin += 128) {
       float sums[2] = {0, 0};
-      for (int k = begin; k < begin + 64; ++k) {
+      for (int k = begin; k < begin + 128; ++k) {
         float& sum = sums[(k - begin) / 3 % 2];
         sum = std::fma(arith::HalfToFloat(s.input.row(row)[k]),
                        arith::HalfToFloat(weights.row(k)[column]), sum);

@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"99999999999999999999", "none or too large"},
                     Bad{"12x", "none or too large"},
                     Bad{"4611686018427387900 * 4611686018427387900", "too large"},
-                    Bad{"1\n+$", "has '"}, Bad{"a.b", "not understood"}));
+                    Bad{"1\n+$", "not understood"}, Bad{"1 + $", "has '$'"},
+                    Bad{"a.b", "not understood"}));
 
 TEST(Expression, IsBounded) {
   EXPECT_NE(Complaint(std::string(600, '1')).find("600 characters"), std::string::npos);

@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"[\"folder/a.ptx\"]", "[\"a.ptx\", \"b/a.ptx\"]",
              "/modules/1: has the same file name"},
         Edit{"[\"folder/a.ptx\"]", "[\"\"]", "/modules/0: is no file name"},
-        Edit{"[\"folder/a.ptx\"]", "[]", "not among the modules"},
+        Edit{"[\"folder/a.ptx\"]", "[]", "/modules: is empty"},
         Edit{"[\"group == 32\"]", "[\"group = 32\"]",
              "/requires/0: 'group = 32' is not understood"},
         Edit{"\"scratch\", \"bytes\"", "\"a b\", \"bytes\"", "/buffers/0/name: is no name"},

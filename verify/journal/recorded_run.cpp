@@ -39,9 +39,7 @@ class InOrder {
  private:
   void Consume(const CaseRecord& record) {
     const bool allowed =
-        record.verdict == Verdict::kSkipped &&
-        std::any_of(allowed_skips_.begin(), allowed_skips_.end(),
-                    [&](const std::string& filter) { return FitsFilter(record.c, filter); });
+        record.verdict == Verdict::kSkipped && AllowsSkip(record.c, record.reason, allowed_skips_);
     summary_.Add(record.verdict, allowed);
     run_.consume(record);
   }

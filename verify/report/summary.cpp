@@ -30,10 +30,7 @@ bool IsAllowed(const CaseFigures& c, const std::vector<std::string>& filters) {
     return false;
   }
   try {
-    const Case parsed = ParseDescriptor(c.descriptor);
-    return std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
-      return verify::FitsFilter(parsed, filter);
-    });
+    return verify::AllowsSkip(ParseDescriptor(c.descriptor), c.reason, filters);
   } catch (const Error&) {
     return false;  // a descriptor of a stranger's
   }
