@@ -121,8 +121,10 @@ TEST(Hostile, MarkdownKeepsForeignTextInCode) {
 }
 
 TEST(Hostile, ReproductionQuotesForTheShell) {
-  RunData run;
   const TemporaryFolder folder;
+  RunData run;
+  run.attributes["options"] = "--device simulator;touch " + (folder / "options") +
+                              " --policy $(touch " + (folder / "policy") + ")";
   const std::string line = run.Reproduction("t=1'$(touch " + (folder / "owned") + ")'");
   EXPECT_EQ(std::system(("voltcheck() { :; }; " + line).c_str()), 0);
   EXPECT_TRUE(folder.Names().empty());

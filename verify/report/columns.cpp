@@ -93,6 +93,11 @@ std::string TextOf(hid_t attribute, hid_t type) {
     H5free_memory(text);
     return value;
   }
+  if (H5Tget_class(type) == H5T_STRING && H5Tget_size(type) <= kMostFixedText) {
+    std::string value(H5Tget_size(type), '\0');
+    Check(H5Aread(attribute, type, value.data()));
+    return Clean(value.substr(0, value.find('\0')));
+  }
   return "?";
 }
 

@@ -116,7 +116,11 @@ std::string FailuresSection(const RunData& run) {
     html += "<p class=\"note\">" + Grouped(left) +
             " more did not pass; the table of cases has them.</p>\n";
   }
-  return "<section id=\"failures\"><h2>Failures</h2>\n" + html + "</section>\n";
+  return "<section id=\"failures\"><h2>Failures</h2>\n<p>With the run file at hand, "
+         "<code>voltcheck "
+         "replay --from RUN.h5 --index N</code> runs case N again with the kernels that the file "
+         "holds.</p>\n" +
+         html + "</section>\n";
 }
 
 std::string PropertiesSection(const RunData& run, const RunSummary& summary) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 namespace voltcheck::report {
 namespace {
@@ -11,6 +12,21 @@ using verify::Verdict;
 
 // The larger one; a NaN is no figure and loses.
 double Larger(double a, double b) { return std::isnan(b) || a >= b ? a : b; }
+
+std::string ShellQuoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+// Whether a shell takes the word as it stands: options come from the file, and people run the line.
+bool IsPlain(const std::string& word) {
+  return word.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+             "-_.,:/=+@%") == std::string::npos;
+}
 
 }  // namespace
 
@@ -54,22 +70,23 @@ std::string RunData::Attribute(const std::string& name) const {
 }
 
 std::string RunData::Reproduction(const std::string& descriptor) const {
-  // `arguments` starts with the command and what chose its cases; what follows --device is how a
-  // case was run and judged. --draws and --allow-skip say nothing about one case.
-  std::string line = "voltcheck replay --case '";
-  for (const char c : descriptor) {
-    line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  std::string line = "voltcheck replay --case " + ShellQuoted(descriptor);
+  std::string options = Attribute("options");
+  if (options.empty()) {
+    // A file from before there were options: what follows --device is how cases were run and
+    // judged.
+    const std::string arguments = Attribute("arguments");
+    const std::size_t device = arguments.find("--device ");
+    options = device == std::string::npos ? "" : arguments.substr(device);
   }
-  line += "'";
-  const std::string arguments = Attribute("arguments");
-  std::size_t at = arguments.find(" --device ");
-  while (at != std::string::npos && at < arguments.size()) {
-    const std::size_t next = arguments.find(" --", at + 1);
-    const std::string option = arguments.substr(at, next - at);
-    if (!option.starts_with(" --draws ") && !option.starts_with(" --allow-skip ")) {
-      line += option;
+  // --draws and --allow-skip say nothing about one case.
+  bool skips = false;
+  std::istringstream words(options);
+  for (std::string word; words >> word;) {
+    skips = word.starts_with("--") ? word == "--draws" || word == "--allow-skip" : skips;
+    if (!skips) {
+      line += " " + (IsPlain(word) ? word : ShellQuoted(word));
     }
-    at = next;
   }
   return line;
 }
