@@ -54,7 +54,7 @@ void PrintHeader(const SessionOptions& options, const verify::RunProvenance& p) 
   std::printf("%s on %s, numerics %s\n", options.title.c_str(), p.device.name.c_str(),
               p.device.numerics.c_str());
   std::printf("kernels %.12s%s, voltcheck %s (%s)\n\n", p.kernels_hash.c_str(),
-              options.device.overrides.empty() ? "" : " (some replaced by --kernels)",
+              options.device.overrides.empty() ? "" : " (some by --kernels)",
               p.tool_version.c_str(), p.commit.c_str());
 }
 
