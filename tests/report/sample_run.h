@@ -19,6 +19,7 @@ inline void WriteRun(const std::string& path, int cases,
                      bool complete = true) {
   verify::RunProvenance provenance = verify::SyntheticProvenance();
   provenance.arguments = "gate --suite synthetic --seed 7 --device simulator --schedule 3";
+  provenance.options = "--device simulator --schedule 3";
   provenance.device.name = "simulated V100 (SM70)";
   if (edit_provenance) {
     edit_provenance(provenance);

@@ -7,6 +7,7 @@
 #include "fixtures/case/error.h"
 #include "verify/h5.h"
 #include "verify/report/columns.h"
+#include "verify/report/read_tables.h"
 #include "verify/report/run_data.h"
 #include "verify/run_file.h"
 #include "verify/run_reader.h"
@@ -47,10 +48,10 @@ class Reader {
     }
     ReadLogits();
     RefuseNanColumns();
-    ReadFindings();
-    ReadProperties();
-    ReadMutants();
-    ReadWindows();
+    ReadFindings(columns_, options_.most_findings, numbers_, run_);
+    ReadProperties(columns_, path_, run_);
+    ReadMutants(columns_, run_);
+    ReadWindows(columns_, path_, options_.most_windows, numbers_, run_);
     return std::move(run_);
   }
 
@@ -89,22 +90,13 @@ class Reader {
     }
   }
 
-  Verdict ParseVerdict(const std::string& column, const std::string& text) const {
-    for (std::size_t v = 0; v < verify::kVerdicts; ++v) {
-      if (verify::ToString(static_cast<Verdict>(v)) == text) {
-        return static_cast<Verdict>(v);
-      }
-    }
-    throw BadInput(path_, "/" + column + " holds " + Quote(text) + ", which is no verdict",
-                   "read it with the version of voltcheck that wrote it");
-  }
-
   void ReadCases() {
     using Case = CaseFigures;
     using Text = std::string;
     FillText("cases/descriptor", [](Case& c, Text&& t) { c.descriptor = std::move(t); });
-    FillText("cases/verdict",
-             [this](Case& c, const Text& t) { c.verdict = ParseVerdict("cases/verdict", t); });
+    FillText("cases/verdict", [this](Case& c, const Text& t) {
+      c.verdict = ParseVerdict(path_, "cases/verdict", t);
+    });
     FillText("cases/reason", [](Case& c, Text&& t) { c.reason = std::move(t); });
     FillText("cases/data", [](Case& c, Text&& t) { c.data = std::move(t); });
     FillText("cases/routing", [](Case& c, Text&& t) { c.routing = std::move(t); });
@@ -163,7 +155,7 @@ class Reader {
     const auto s = static_cast<std::size_t>(stage);
     const std::string base = "metrics/" + std::string(verify::ToString(stage)) + "/";
     FillText(base + "verdict", [&](CaseFigures& c, const std::string& t) {
-      c.stages[s].verdict = ParseVerdict(base + "verdict", t);
+      c.stages[s].verdict = ParseVerdict(path_, base + "verdict", t);
     });
     const auto count = [&](const char* name, std::uint64_t StageFigures::*member,
                            Presence presence = Presence::kRequired) {
@@ -261,197 +253,8 @@ class Reader {
         totals.density.clear();
       }
     }
-    totals.experts = ReadMaxima(base + "expert/", "expert");
-    totals.tiles = ReadMaxima(base + "tile/", "tile");
-  }
-
-  std::vector<verify::PartMaximum> ReadMaxima(const std::string& base, const std::string& scale) {
-    std::vector<verify::PartMaximum> parts;
-    if (!columns_.Has(base + scale)) {
-      return parts;
-    }
-    constexpr std::uint64_t kMostParts = 65536;
-    const std::uint64_t rows = std::min(columns_.Size(base + scale).rows, kMostParts);
-    const auto index = columns_.Numbers<std::int32_t>(base + scale, rows);
-    const auto use = columns_.Numbers<float>(base + "max_use", rows);
-    const auto abs = columns_.Numbers<float>(base + "max_abs", rows);
-    for (std::size_t i = 0; i < rows; ++i) {
-      parts.push_back({index[i], use[i], abs[i]});
-    }
-    return parts;
-  }
-
-  void ReadFindings() {
-    if (!columns_.Has("findings/finding")) {
-      return;
-    }
-    run_.findings_in_file = columns_.Size("findings/finding").rows;
-    const std::uint64_t rows =
-        std::min<std::uint64_t>(run_.findings_in_file, options_.most_findings);
-    run_.findings.resize(rows);
-    const auto text = [&](const char* name, std::string kernels::Finding::*member) {
-      const std::vector<std::string> texts = columns_.Texts(std::string("findings/") + name, rows);
-      for (std::size_t i = 0; i < rows; ++i) {
-        run_.findings[i].finding.*member = texts[i];
-      }
-    };
-    const auto number = [&](const char* name, auto set) {
-      const auto values = columns_.Numbers<std::uint64_t>(std::string("findings/") + name, rows);
-      for (std::size_t i = 0; i < rows; ++i) {
-        set(run_.findings[i], values[i]);
-      }
-    };
-    using F = kernels::Finding;
-    text("checker", &F::checker);
-    text("kernel", &F::kernel);
-    text("message", &F::message);
-    text("file", &F::file);
-    text("source", &F::source);
-    number("case", [this](FindingEntry& f, std::uint64_t n) { f.case_index = RowOf(n); });
-    number("line", [](FindingEntry& f, std::uint64_t n) { f.finding.line = static_cast<int>(n); });
-    number("address", [](FindingEntry& f, std::uint64_t n) { f.finding.address = n; });
-    const auto axis = [&](const std::string& name, kernels::Dim3 F::*dim) {
-      number((name + "_x").c_str(), [dim](FindingEntry& f, std::uint64_t n) {
-        (f.finding.*dim).x = static_cast<std::uint32_t>(n);
-      });
-      number((name + "_y").c_str(), [dim](FindingEntry& f, std::uint64_t n) {
-        (f.finding.*dim).y = static_cast<std::uint32_t>(n);
-      });
-      number((name + "_z").c_str(), [dim](FindingEntry& f, std::uint64_t n) {
-        (f.finding.*dim).z = static_cast<std::uint32_t>(n);
-      });
-    };
-    axis("block", &F::block);
-    axis("thread", &F::thread);
-  }
-
-  void ReadProperties() {
-    if (!columns_.Has("properties/check")) {
-      return;
-    }
-    const std::uint64_t rows = columns_.Size("properties/check").rows;
-    run_.properties.resize(rows);
-    using P = verify::PropertyRecord;
-    const auto text = [&](const char* name, auto set) {
-      const std::vector<std::string> texts =
-          columns_.Texts(std::string("properties/") + name, rows);
-      for (std::size_t i = 0; i < rows; ++i) {
-        set(run_.properties[i], texts[i]);
-      }
-    };
-    text("property", [](P& p, const std::string& t) { p.property = t; });
-    text("descriptor", [](P& p, const std::string& t) { p.descriptor = t; });
-    text("verdict",
-         [&](P& p, const std::string& t) { p.verdict = ParseVerdict("properties/verdict", t); });
-    text("reason", [](P& p, const std::string& t) { p.reason = t; });
-    text("reproduction", [](P& p, const std::string& t) { p.reproduction = t; });
-    text("drawn", [](P& p, const std::string& t) { p.drawn = t; });
-    const auto draws = columns_.Numbers<std::uint64_t>("properties/draw", rows);
-    for (std::size_t i = 0; i < rows; ++i) {
-      run_.properties[i].draw = draws[i];
-    }
-  }
-
-  void ReadMutants() {
-    if (!columns_.Has("mutants/mutant")) {
-      return;
-    }
-    const std::uint64_t rows = columns_.Size("mutants/mutant").rows;
-    run_.mutants.resize(rows);
-    const auto text = [&](const char* name, std::string MutantEntry::*member) {
-      const std::vector<std::string> texts = columns_.Texts(std::string("mutants/") + name, rows);
-      for (std::size_t i = 0; i < rows; ++i) {
-        run_.mutants[i].*member = texts[i];
-      }
-    };
-    text("id", &MutantEntry::id);
-    text("operator", &MutantEntry::op);
-    text("kernel", &MutantEntry::kernel);
-    text("change", &MutantEntry::change);
-    text("fate", &MutantEntry::fate);
-    text("reason", &MutantEntry::reason);
-    const auto line = columns_.Numbers<std::uint64_t>("mutants/line", rows);
-    const auto cases = columns_.Numbers<std::int32_t>("mutants/case", rows);
-    const auto run = columns_.Numbers<std::uint64_t>("mutants/cases_run", rows);
-    for (std::size_t i = 0; i < rows; ++i) {
-      run_.mutants[i].line = line[i];
-      run_.mutants[i].case_index = cases[i];
-      run_.mutants[i].cases_run = run[i];
-    }
-  }
-
-  // Rows are cases in ascending order of their number in the whole run; those that were not reached
-  // are missing.
-  std::uint64_t RowOf(std::uint64_t number) const {
-    const auto it = std::lower_bound(numbers_.begin(), numbers_.end(), number);
-    return static_cast<std::uint64_t>(it - numbers_.begin());
-  }
-
-  void ReadWindows() {
-    std::size_t read = 0;
-    for (const std::size_t index : WorstFirst(run_.cases)) {
-      if (read == options_.most_windows || run_.cases[index].verdict == Verdict::kPassed) {
-        return;
-      }
-      const std::string base = "failures/" + std::to_string(numbers_[index]);
-      if (!columns_.Has(base)) {
-        continue;
-      }
-      ++read;
-      for (const Stage stage : verify::kStages) {
-        const std::string name = base + "/" + std::string(verify::ToString(stage));
-        if (columns_.Has(name)) {
-          ReadWindow(index, stage, name);
-        }
-      }
-    }
-  }
-
-  void ReadWindow(std::size_t index, Stage stage, const std::string& name) {
-    constexpr std::uint64_t kMostSide = 64;
-    FailureWindow w;
-    w.case_index = index;
-    w.stage = stage;
-    const Extent size = columns_.Size(name + "/got");
-    if (size.rows == 0 || size.cols == 0 || size.rows > kMostSide || size.cols > kMostSide) {
-      throw BadInput(path_, "/" + name + " is no window of 64 x 64 at most",
-                     "make the run file again");
-    }
-    w.rows = static_cast<int>(size.rows);
-    w.cols = static_cast<int>(size.cols);
-    w.first_row = columns_.Numbers<std::int32_t>(name + "/row", size.rows).front();
-    w.first_col = columns_.Numbers<std::int32_t>(name + "/col", size.cols).front();
-    const auto values = [&](const char* what) {
-      Extent extent;
-      std::vector<double> read = columns_.Matrix<double>(name + what, extent);
-      if (extent.rows != size.rows || extent.cols != size.cols) {
-        throw BadInput(path_, "/" + name + what + " has another shape than got",
-                       "make the run file again");
-      }
-      return read;
-    };
-    w.got = values("/got");
-    w.want = values("/want");
-    w.budget = values("/budget");
-    FindWorst(w);
-    run_.windows.push_back(std::move(w));
-  }
-
-  // An element that is finite on one side only is worse than any budget use.
-  static void FindWorst(FailureWindow& w) {
-    double worst = -1;
-    for (std::size_t i = 0; i < w.got.size(); ++i) {
-      const double diff = std::abs(w.got[i] - w.want[i]);
-      double use = diff == 0 ? 0 : diff / w.budget[i];
-      if (std::isnan(use)) {
-        use = std::isfinite(w.got[i]) == std::isfinite(w.want[i]) ? 0 : HUGE_VAL;
-      }
-      if (use > worst) {
-        worst = use;
-        w.worst_row = w.first_row + static_cast<int>(i) / w.cols;
-        w.worst_col = w.first_col + static_cast<int>(i) % w.cols;
-      }
-    }
+    totals.experts = ReadMaxima(columns_, base + "expert/", "expert");
+    totals.tiles = ReadMaxima(columns_, base + "tile/", "tile");
   }
 
   std::string path_;
