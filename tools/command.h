@@ -15,6 +15,7 @@ using Words = std::vector<std::string>;
 /// standard error. docs/commands/ has a page for each.
 ExitStatus Gate(const Words& words);
 ExitStatus Sweep(const Words& words);
+ExitStatus Merge(const Words& words);
 ExitStatus Replay(const Words& words);
 ExitStatus Inspect(const Words& words);
 ExitStatus List(const Words& words);
@@ -26,6 +27,8 @@ ExitStatus Explain(const Words& words);
 ExitStatus Mutate(const Words& words);
 ExitStatus Report(const Words& words);
 ExitStatus Diff(const Words& words);
+ExitStatus Import(const Words& words);
+ExitStatus Judge(const Words& words);
 
 }  // namespace voltcheck::tools
 

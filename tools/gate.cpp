@@ -31,6 +31,7 @@ ExitStatus Gate(const Words& words) {
   arguments.Value("seed", "0", "added to the seed of every case");
   arguments.Value("tactics", "default", std::string(kTacticChoiceHelp).c_str());
   arguments.Value("out", "", "run file (default: gate-SUITE.h5 in this folder)");
+  arguments.Flag("resume", "go on where an interrupted run of the same arguments stopped");
   arguments.Value("draws", "",
                   "cases drawn for each property (default: by suite); 0 asks no property");
   arguments.Value(
@@ -50,6 +51,7 @@ ExitStatus Gate(const Words& words) {
       ReadSessionOptions(arguments, "gate --suite " + name + " --seed " + std::to_string(seed) +
                                         (tactics == "default" ? "" : " --tactics " + tactics));
   options.seed = seed;
+  options.resume = arguments.Has("resume");
   options.title = "suite " + name;
   options.schema = "voltcheck.gate/1";
   options.properties = {

@@ -71,10 +71,7 @@ Json Describe(const std::string& path, std::optional<std::uint64_t> number) {
   }
   json["kernels"] = Json::array();
   if (run.Has("/kernels")) {
-    for (std::size_t i = 0; run.Has("/kernels/" + std::to_string(i)); ++i) {
-      const std::vector<std::uint64_t> bytes = run.Counts("/kernels/" + std::to_string(i));
-      json["kernels"].push_back(std::string(bytes.begin(), bytes.end()));
-    }
+    json["kernels"] = run.Texts("/kernels/ptx");
   }
   return json;
 }
@@ -115,7 +112,7 @@ RecordedSetup ReadRecordedSetup(const std::string& path, std::optional<std::uint
 void RequireSameKernels(const std::string& path, const RecordedSetup& setup,
                         const verify::DeviceOptions& device, Numerics numerics) {
   const auto made = verify::MakeDevice(device, numerics);
-  const std::string hash = kernels::KernelSet(*made, device.overrides).hash();
+  const std::string hash = kernels::KernelSet(*made, device.modules()).hash();
   if (hash != setup.kernels_hash) {
     throw BadInput(path,
                    "was made with the built-in kernels of another build (hash " +

@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 
 #include "kernels/kernel_set.h"
+#include "kernels/plugin/plugin.h"
+#include "kernels/recipe/recipe.h"
 #include "kernels/simulator/ptx/contraction.h"
 #include "tools/interrupt.h"
 #include "tools/json_record.h"
@@ -15,9 +18,13 @@
 #include "tools/summary_table.h"
 #include "tools/terminal.h"
 #include "verify/build_info.h"
+#include "verify/journal/identity.h"
+#include "verify/journal/recorded_run.h"
 #include "verify/kernel_usage.h"
 #include "verify/properties/property_table.h"
 #include "verify/run_file.h"
+#include "verify/scale/distributed_run.h"
+#include "verify/scale/shard_file.h"
 #include "verify/sweep.h"
 
 namespace voltcheck::tools {
@@ -34,6 +41,10 @@ verify::RunProvenance Provenance(const std::vector<Case>& cases, const SessionOp
   p.toolkit = build.toolkit;
   p.compiler = build.compiler;
   p.arguments = options.arguments;
+  p.options = options.replay;
+  p.planned = cases.size();
+  p.cases_hash = verify::HashOfCases(cases);
+  p.overrides = options.device.overrides;
   p.seed = options.seed;
   p.fixtures = source.Hashes();
   const std::unique_ptr<kernels::Device> device =
@@ -46,13 +57,65 @@ verify::RunProvenance Provenance(const std::vector<Case>& cases, const SessionOp
       break;
     }
   }
-  p.kernels_hash = kernels::KernelSet(*device, options.device.overrides).hash();
+  p.kernels_hash = kernels::KernelSet(*device, options.device.modules()).hash();
   return p;
+}
+
+// The journal of the finished cases, beside the run file.
+void OpenJournal(const SessionOptions& options, const verify::RunProvenance& provenance,
+                 std::size_t cases, std::optional<verify::RunJournal>& journal) {
+  if (!options.resume && !verify::JournalsBeside(options.out).empty()) {
+    std::fprintf(stderr,
+                 "voltcheck: note: cases that an interrupted run finished for %s are dropped; "
+                 "--resume would have kept them\n",
+                 options.out.c_str());
+  }
+  journal.emplace(options.out, verify::IdentityText(provenance, verify::HashOfBinary()), cases,
+                  options.resume);
+  verify::RemoveTornFiles(options.out);
+}
+
+verify::SweepOptions HowToRun(const SessionOptions& options) {
+  verify::SweepOptions sweep;
+  sweep.device = options.device;
+  sweep.judge = options.judge;
+  sweep.jobs = options.jobs;
+  sweep.allowed_skips = options.allowed_skips;
+  return sweep;
+}
+
+// The run as all ranks see it.
+verify::DistributedRun Shared(const SessionOptions& options,
+                              const verify::RunProvenance& provenance) {
+  verify::DistributedRun shared;
+  shared.out = options.out;
+  shared.identity = verify::IdentityText(provenance, verify::HashOfBinary());
+  shared.order = options.order;
+  shared.costs = options.costs;
+  shared.resume = options.resume;
+  shared.jobs = std::max(1, options.jobs);  // a launcher starts one rank for each core
+  shared.silence_seconds = options.silence_seconds;
+  return shared;
+}
+
+std::vector<std::size_t> OrderOf(std::size_t cases, const SessionOptions& options) {
+  std::vector<std::size_t> order = options.order;
+  if (order.empty()) {
+    order.resize(cases);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+  }
+  if (options.out.empty()) {
+    std::sort(order.begin(), order.end());  // no journal to take records from later
+  }
+  return order;
 }
 
 void PrintHeader(const SessionOptions& options, const verify::RunProvenance& p) {
   std::printf("%s on %s, numerics %s\n", options.title.c_str(), p.device.name.c_str(),
               p.device.numerics.c_str());
+  if (options.device.implementation != nullptr) {
+    std::printf("%s\n", options.device.implementation->name().c_str());
+  }
   std::printf("kernels %.12s%s, voltcheck %s (%s)\n\n", p.kernels_hash.c_str(),
               options.device.overrides.empty() ? "" : " (some by --kernels)",
               p.tool_version.c_str(), p.commit.c_str());
@@ -79,14 +142,38 @@ void AddSessionOptions(Arguments& arguments) {
                   "simulator: order of CTAs, warps and lanes; 0 is the natural one");
   arguments.Value("check", "all", "simulator: all checkers, or none but bounds and barriers");
   arguments.Values("kernels", "PTX file whose entries replace the built-in ones; may be repeated");
+  arguments.Value("plugin", "", "shared library with other kernels (kernels/voltcheck_kernel.h)");
+  arguments.Value("recipe", "", "JSON file that says how the kernels of PTX files are launched");
   arguments.Value("contraction", "off",
                   "on: fuse what an assembler may fuse in the --kernels files");
   arguments.Value("fixtures", "", "folder with fixture files (default: the shipped ones)");
   arguments.Value("jobs", "0", "cases in flight, 0 for one per core; never changes a result");
   arguments.Flag("json", "print JSON instead of the table");
+  arguments.Flag("json-progress", "progress as a line of JSON a second on standard error");
   arguments.Flag("quiet", "print nothing but failures");
   AddJudgeOptions(arguments);
 }
+
+namespace {
+
+// Other people's kernels, in the place of the built-in ones.
+void ReadImplementation(const Arguments& arguments, SessionOptions& options) {
+  if (arguments.Has("plugin") && arguments.Has("recipe")) {
+    throw BadInput("--plugin", "does not go with --recipe", "give one of them");
+  }
+  if (arguments.Has("plugin")) {
+    const std::string path = arguments.Text("plugin");
+    options.device.implementation = plugin::LoadPlugin(path, options.device.kind);
+    options.suffix += " --plugin '" + path + "'";
+  }
+  if (arguments.Has("recipe")) {
+    const std::string path = arguments.Text("recipe");
+    options.device.implementation = recipe::LoadRecipe(path);
+    options.suffix += " --recipe '" + path + "'";
+  }
+}
+
+}  // namespace
 
 SessionOptions ReadSessionOptions(const Arguments& arguments, const std::string& command) {
   SessionOptions options;
@@ -109,11 +196,13 @@ SessionOptions ReadSessionOptions(const Arguments& arguments, const std::string&
       image.ptx = simulator::ptx::FuseAllPairs(image.name, image.ptx);
     }
   }
+  ReadImplementation(arguments, options);
   const std::string fixtures = arguments.Text("fixtures");
   options.fixtures = fixtures.empty() ? DefaultFixturesFolder() : fixtures;
   options.jobs = static_cast<int>(arguments.Number("jobs", kMostJobs));
   options.json = arguments.Has("json");
   options.quiet = arguments.Has("quiet");
+  options.json_progress = arguments.Has("json-progress");
   options.judge = ReadJudgeOptions(arguments);
   options.allowed_skips = ReadAllowedSkips(arguments);
   options.allowed_unused = arguments.Texts("allow-unused");
@@ -126,16 +215,22 @@ SessionOptions ReadSessionOptions(const Arguments& arguments, const std::string&
   if (!fixtures.empty()) {
     options.suffix += " --fixtures '" + fixtures + "'";
   }
-  options.arguments = command + " --device " + options.device.kind;
+  options.replay = "--device " + options.device.kind;
   if (options.device.kind == "simulator") {
-    options.arguments += " --schedule " + std::to_string(options.device.schedule);
+    options.replay += " --schedule " + std::to_string(options.device.schedule);
     const std::string none = options.device.all_checks ? "" : " --check none";
-    options.arguments += none;
+    options.replay += none;
     options.suffix += none;
   }
-  options.arguments += verify::CommandLine(options.judge);
+  options.replay += verify::CommandLine(options.judge);
+  options.replay += options.judge.breakdowns ? " --breakdown" : "";
   for (const std::string& filter : options.allowed_skips) {
-    options.arguments += " --allow-skip " + filter;
+    options.replay += " --allow-skip " + filter;
+  }
+  options.arguments = command + " " + options.replay;
+  if (options.device.implementation != nullptr) {
+    // Without its path, so that it is in no options to repeat: they need the file named again.
+    options.arguments += options.device.implementation->arguments();
   }
   return options;
 }
@@ -161,9 +256,16 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
   const InterruptGuard interrupt;
   source.Preload(cases);
   const verify::RunProvenance provenance = Provenance(cases, options, source);
+  if (options.ranks != nullptr && options.ranks->rank() > 0) {
+    verify::FollowRun(*options.ranks, Shared(options, provenance), cases, source, HowToRun(options),
+                      InterruptGuard::Requested);
+    return ExitStatus::kPassed;
+  }
   std::optional<verify::RunFileWriter> writer;
+  std::optional<verify::RunJournal> journal;
   if (!options.out.empty()) {
     writer.emplace(options.out, provenance);
+    OpenJournal(options, provenance, cases.size(), journal);
   }
   std::optional<JsonStream> json;
   if (options.json) {
@@ -174,26 +276,46 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
   }
 
   SummaryTable table;
-  Progress progress(cases.size(), options.quiet);
+  verify::RecordedRun run{journal ? &*journal : nullptr, OrderOf(cases.size(), options), {}, {}};
+  const std::size_t planned = run.order.size();
+  Progress progress(planned - (journal ? journal->resumed() : 0), options.quiet);
+  if (options.json_progress) {
+    progress.AsJson();
+  }
+  run.progress = [&](const verify::CaseRecord& record) {
+    progress.Step(record.verdict == verify::Verdict::kPassed);
+  };
   std::set<std::string> launched;
-  const auto sink = [&](const verify::CaseRecord& record) {
+  run.consume = [&](const verify::CaseRecord& record) {
     if (writer) {
-      writer->Append(record);
+      writer->Append(record, record.index);
     }
     if (json) {
       json->Append(record);
     } else {
       table.Add(record);
     }
+    if (options.extra != nullptr) {
+      options.extra->Add(record);
+    }
     launched.insert(record.kernels.begin(), record.kernels.end());
-    progress.Step(record.verdict == verify::Verdict::kPassed);
   };
-  const verify::SweepOptions sweep{options.device, options.judge, options.jobs,
-                                   options.allowed_skips};
-  const verify::Summary summary =
-      verify::RunCases(cases, source, sweep, sink, InterruptGuard::Requested);
+  const verify::SweepOptions sweep = HowToRun(options);
+  bool keep_going = true;
+  if (options.ranks != nullptr) {
+    verify::DistributedRun shared = Shared(options, provenance);
+    shared.progress = [&](const verify::CaseNote& note) { progress.Step(note.passed == 1); };
+    shared.note = [&](const std::string& line) {
+      std::fprintf(stderr, "voltcheck: note: %s\n", line.c_str());
+    };
+    verify::LeadRun(*options.ranks, shared, cases, source, sweep, *journal,
+                    InterruptGuard::Requested);
+    keep_going = false;  // what is finished is in the journals
+  }
+  const verify::Summary summary = verify::RunRecorded(
+      cases, source, sweep, run, [&] { return !keep_going || InterruptGuard::Requested(); });
   progress.Clear();
-  bool complete = summary.cases == cases.size();
+  bool complete = summary.cases == planned;
   std::optional<properties::SearchResult> asked;
   if (complete && options.properties.draws > 0) {
     asked = AskProperties(options.properties, options.device);
@@ -204,12 +326,23 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
       if (asked) {
         properties::WriteProperties(file, asked->records);
       }
+      if (!options.shard.whole()) {
+        verify::WriteShard(file, options.shard, journal->Synced());
+      }
     });
+    if (complete) {
+      journal->Remove();
+    }
   }
   const verify::UnusedKernels unused =
-      complete ? verify::FindUnused(options.device.overrides, launched, options.allowed_unused)
-               : verify::UnusedKernels();
-  const bool passed = summary.passed() && !unused.whole_file && (!asked || Passed(*asked));
+      complete && !options.may_leave_unused
+          ? verify::FindUnused(options.device.modules(), launched, options.allowed_unused)
+          : verify::UnusedKernels();
+  if (complete && options.extra != nullptr) {
+    options.extra->Finish();
+  }
+  const bool passed = summary.passed() && !unused.whole_file && (!asked || Passed(*asked)) &&
+                      (options.extra == nullptr || options.extra->Passed());
   if (json) {
     nlohmann::ordered_json totals = ToJson(summary);
     totals["passed_all"] = passed;
@@ -218,12 +351,18 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
     if (asked) {
       totals["properties"] = ToJson(*asked);
     }
+    if (options.extra != nullptr) {
+      totals.update(nlohmann::ordered_json::parse(options.extra->Json()));
+    }
     json->Finish(std::move(totals));
   } else if (!options.quiet || !passed) {
     const bool colour = WantsColour(stdout);
     table.Print(stdout, colour, options.suffix);
     if (asked) {
       PrintProperties(stdout, *asked, colour, options.suffix);
+    }
+    if (options.extra != nullptr) {
+      options.extra->Print(stdout, colour);
     }
     PrintUnused(unused);
     std::printf("\n%s: %s\n",
@@ -236,8 +375,8 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
   }
   if (!complete) {
     std::fprintf(stderr, "voltcheck: interrupted after %llu of %zu cases%s\n",
-                 static_cast<unsigned long long>(summary.cases), cases.size(),
-                 writer ? ("; they are in " + options.out).c_str() : "");
+                 static_cast<unsigned long long>(summary.cases), planned,
+                 writer ? ("; they are in " + options.out + ", --resume goes on").c_str() : "");
     return ExitStatus::kInterrupted;
   }
   return passed ? ExitStatus::kPassed : ExitStatus::kFailed;

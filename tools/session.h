@@ -1,6 +1,7 @@
 #ifndef VOLTCHECK_TOOLS_SESSION_H_
 #define VOLTCHECK_TOOLS_SESSION_H_
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,24 @@
 #include "verify/device_options.h"
 #include "verify/judge_options.h"
 #include "verify/problem_source.h"
+#include "verify/record.h"
+#include "verify/scale/ranks.h"
+#include "verify/scale/shards.h"
 
 namespace voltcheck::tools {
+
+/// What a command adds to a session: it sees every record and has a word in the end.
+class SessionExtra {
+ public:
+  virtual ~SessionExtra() = default;
+  virtual void Add(const verify::CaseRecord& record) = 0;
+  /// After the last case.
+  virtual void Finish() = 0;
+  virtual bool Passed() const = 0;
+  virtual void Print(std::FILE* out, bool colour) const = 0;
+  /// What it adds to the JSON's summary: the text of an object, whose members are taken over.
+  virtual std::string Json() const = 0;
+};
 
 /// What the commands that run cases have in common.
 struct SessionOptions {
@@ -27,11 +44,22 @@ struct SessionOptions {
   std::string out;                          ///< run file; empty: none
   bool json = false;
   bool quiet = false;
-  std::string title;      ///< "suite smoke"
-  std::string arguments;  ///< canonical, for the record
-  std::string schema;     ///< of the JSON
+  bool json_progress = false;  ///< a line of JSON a second on standard error
+  std::string title;           ///< "suite smoke"
+  std::string arguments;       ///< canonical, for the record
+  std::string replay;          ///< those of them that a replay of single cases takes
+  std::string schema;          ///< of the JSON
   std::uint64_t seed = 0;
-  std::string suffix;  ///< see SummaryTable::Print
+  bool may_leave_unused = false;  ///< entries of --kernels that do not run are no failure
+  bool resume = false;  ///< take up what an interrupted run of the same arguments has finished
+  /// Cases to run, in the order in which they shall start; empty: all, as they stand.
+  std::vector<std::size_t> order;
+  std::vector<std::uint64_t> costs;  ///< predicted, by case; with `ranks`
+  verify::Ranks* ranks = nullptr;    ///< processes that share the work; null: this one alone
+  double silence_seconds = 30;       ///< after which a rank is given up
+  verify::Shard shard;               ///< of which `order` holds the cases
+  std::string suffix;                ///< see SummaryTable::Print
+  SessionExtra* extra = nullptr;
 };
 
 /// Adds the options that these commands share: --device, --schedule, --kernels, --fixtures, --jobs,

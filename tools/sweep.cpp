@@ -1,18 +1,28 @@
 // `voltcheck sweep`: any grid or random sample of cases, judged as the gate judges.
 #include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/tactic_choice.h"
 #include "tools/arguments.h"
 #include "tools/case_list.h"
+#include "tools/interrupt.h"
 #include "tools/session.h"
 #include "verify/filter.h"
 #include "verify/random_cases.h"
+#include "verify/scale/cost_model.h"
+#include "verify/scale/distributed_run.h"
+#include "verify/scale/forecast.h"
+#include "verify/scale/ranks.h"
+#include "verify/scale/shards.h"
 
 namespace voltcheck::tools {
 namespace {
 
+constexpr std::uint64_t kMostSeconds = 1'000'000;
 constexpr std::uint64_t kMostCases = 1'000'000;
 
 // What the canonical arguments hold of an option that was given.
@@ -93,14 +103,58 @@ std::vector<Case> SweepCases(const Arguments& arguments, const std::string& fixt
   return Unique(cases);
 }
 
-}  // namespace
+std::string Bytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  return bytes < 10 * kMegabyte ? std::to_string(bytes / 1000) + " KB"
+                                : std::to_string(bytes / kMegabyte) + " MB";
+}
 
-ExitStatus Sweep(const Words& words) {
+// What the sweep would take, and no run file.
+ExitStatus DryRun(const std::vector<Case>& cases, const std::vector<std::uint64_t>& costs,
+                  verify::ProblemSource& source, const SessionOptions& options) {
+  const InterruptGuard interrupt;
+  source.Preload(cases);
+  verify::SweepOptions sweep;
+  sweep.device = options.device;
+  sweep.judge = options.judge;
+  sweep.jobs = options.jobs;
+  const verify::Forecast forecast =
+      verify::MakeForecast(cases, costs, options.order, source, sweep, InterruptGuard::Requested);
+  if (forecast.probes == 0) {
+    std::fprintf(stderr, "voltcheck: interrupted before the calibration was over\n");
+    return ExitStatus::kInterrupted;
+  }
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"schema", "voltcheck.forecast/1"},
+                                         {"cases", forecast.cases},
+                                         {"probes", forecast.probes},
+                                         {"jobs", forecast.jobs},
+                                         {"core_seconds", forecast.core_seconds},
+                                         {"wall_seconds", forecast.wall_seconds},
+                                         {"longest_case_seconds", forecast.longest_seconds},
+                                         {"run_file_bytes", forecast.run_file_bytes},
+                                         {"journal_bytes", forecast.journal_bytes}};
+    std::printf("%s\n", json.dump(1).c_str());
+  } else {
+    std::printf("%s: %zu cases, %.4g core seconds, %.4g s with %d jobs (longest case %.3g s)\n",
+                options.title.c_str(), forecast.cases, forecast.core_seconds, forecast.wall_seconds,
+                forecast.jobs, forecast.longest_seconds);
+    std::printf("run file %s, journal beside it until the end %s; from %zu cases that were run\n",
+                Bytes(forecast.run_file_bytes).c_str(), Bytes(forecast.journal_bytes).c_str(),
+                forecast.probes);
+  }
+  return ExitStatus::kPassed;
+}
+
+// The sweep of this process, alone or as one of several ranks.
+ExitStatus RunSweep(const Words& words, verify::Ranks* ranks) {
   Arguments arguments(
       "sweep --grid GRID | --suite NAME | --random N [options]",
       "Runs any set of cases as the gate runs its own: same tests, same verdicts, one run file.\n"
       "--random N draws N cases from the grids and the suite, or without these from the whole\n"
-      "descriptor space; the same seed draws the same cases.");
+      "descriptor space; the same seed draws the same cases. Started by mpirun, all ranks share\n"
+      "the work and write one run file (MPI: " +
+          verify::MpiText() + ").");
   arguments.Values("grid", "product of axes, 'h=256;t=1,2,8;seed=1..5'; may be repeated");
   arguments.Value("suite", "", "built-in suite, or a file with one grid a line");
   arguments.Value("random", "", "number of cases to draw");
@@ -109,18 +163,65 @@ ExitStatus Sweep(const Words& words) {
       "filter", "keep cases with key=value,...; a value may be a|b or end in *; may be repeated");
   arguments.Value("tactics", "default", std::string(kTacticChoiceHelp).c_str());
   arguments.Value("out", "sweep.h5", "run file");
+  arguments.Value("shard", "1/1", "part k of n, 'k/n', of equal predicted cost; see merge");
+  arguments.Flag("dry-run", "say what the sweep would take in time and disk, and run a few cases");
+  arguments.Value("rank-timeout", "30", "seconds after which a silent MPI rank is given up");
+  arguments.Flag("resume", "go on where an interrupted run of the same arguments stopped");
   AddSessionOptions(arguments);
   if (!arguments.Parse(words)) {
     return ExitStatus::kPassed;
   }
   SessionOptions options = ReadSessionOptions(arguments, CanonicalArguments(arguments));
+  options.ranks = ranks;
   options.seed = arguments.Number("seed");
   options.schema = "voltcheck.sweep/1";
   options.out = arguments.Text("out");
+  options.resume = arguments.Has("resume");
   verify::ProblemSource source(options.fixtures);
   const std::vector<Case> cases = SweepCases(arguments, options.fixtures, source);
-  options.title = "sweep of " + std::to_string(cases.size()) + " cases";
+  options.shard = verify::ParseShard(arguments.Where("shard"), arguments.Text("shard"));
+  const std::vector<std::uint64_t> costs = verify::PredictedCosts(cases);
+  options.order = verify::CasesOfShard(costs, options.shard);
+  options.title = "sweep of " + std::to_string(options.order.size()) + " cases";
+  if (!options.shard.whole()) {
+    options.title += ", shard " + verify::ToString(options.shard);
+    options.may_leave_unused = true;  // another shard may run them; merge looks at all
+  }
+  if (options.order.empty()) {
+    throw BadInput(options.title, "has no case",
+                   cases.empty() ? "add one: a run without cases proves nothing"
+                                 : "use no more shards than cases");
+  }
+  if (arguments.Has("dry-run")) {
+    return DryRun(cases, costs, source, options);
+  }
+  options.costs = costs;
+  options.silence_seconds = static_cast<double>(arguments.Number("rank-timeout", kMostSeconds));
   return RunSession(cases, source, options);
+}
+
+}  // namespace
+
+ExitStatus Sweep(const Words& words) {
+  if (!verify::StartedByMpi()) {
+    return RunSweep(words, nullptr);
+  }
+  const std::unique_ptr<verify::Ranks> ranks = verify::OpenRanks();
+  try {
+    const ExitStatus status = RunSweep(words, ranks.get());
+    std::fflush(stdout);
+    ranks->Finish(static_cast<int>(status));
+    return status;
+  } catch (const Error& error) {
+    if (ranks->rank() > 0) {  // rank 0 says it
+      verify::LeaveRun(*ranks, error.what());
+      ranks->Finish(static_cast<int>(error.status()));
+      return error.status();
+    }
+    std::fprintf(stderr, "voltcheck: %s\n", error.what());
+    ranks->Finish(static_cast<int>(error.status()));
+    return error.status();
+  }
 }
 
 }  // namespace voltcheck::tools

@@ -6,6 +6,7 @@
 #include "fixtures/case/error.h"
 #include "reference/logits.h"
 #include "verify/record.h"
+#include "verify/stopwatch.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -46,8 +47,10 @@ bool MayOverflow(const Case& c) { return c.data == Data::kExtreme; }
 Expected Expect(const Problem& problem, Numerics numerics, reference::AccumulationOrder order) {
   CheckIds(problem);
   Expected expected;
+  const Stopwatch watch;
   expected.permutation = reference::Permute(problem);
   expected.fp32 = reference::RunStage<float>(problem, expected.permutation, {});
+  expected.fp32_seconds = watch.Seconds();
   const bool has_head = problem.head != nullptr;
   if (has_head) {
     expected.fp32_logits = reference::Logits<float>(problem, expected.fp32.output);

@@ -16,6 +16,7 @@ struct Expected {
   reference::BoundedStage bounds;
   reference::Matrix<float> fp32_logits;  ///< [T, V]; empty without a head
   reference::Bounded logits;             ///< [T, V]; empty without a head
+  double fp32_seconds = 0;               ///< wall time of permutation and FP32 stage
 };
 
 /// `numerics` is the arithmetic of the device that runs the case. Throws Error (status 2) for

@@ -97,6 +97,15 @@ struct FailureArrays {
 };
 
 /// The result of one case: everything that the run file, the table and the reports show.
+/// Wall times of a case, which are only shown (--json), never in the run file.
+struct Seconds {
+  double reference = 0;  ///< the FP32 Eigen stage, permutation included
+  double oracle = 0;     ///< the FP64 oracle with its budgets
+  double prepare = 0;    ///< loading modules, uploading, repacking the weights
+  double device = 0;     ///< the stage's launches, permutation to reduction
+  double model = 0;      ///< the order-faithful model, all stages
+};
+
 struct CaseRecord {
   std::uint64_t index = 0;  ///< in the list of cases that the run was given
   std::string descriptor;
@@ -115,9 +124,7 @@ struct CaseRecord {
   std::vector<FailureArrays> failures;
   kernels::Counters counters;
   kernels::DeviceDescription device;
-  double reference_seconds = 0;  ///< only reported with --timing or --json, never in /cases
-  double device_seconds = 0;
-  double model_seconds = 0;  ///< of the order-faithful model, all stages
+  Seconds seconds;
 
   const StageRecord& at(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
   /// The largest budget use over all stages on their own input: what tables sort by.

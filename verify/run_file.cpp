@@ -42,29 +42,31 @@ void WriteProvenance(hid_t file, const RunProvenance& p) {
   h5::SetText(file, "cases_hash", p.cases_hash);
 }
 
+struct KernelRow {
+  std::uint64_t index = 0;
+  const kernels::ModuleImage* image = nullptr;
+};
+
 // The PTX that replaced built-in kernels, without the paths that it came from.
 void WriteKernels(hid_t file, const std::vector<kernels::ModuleImage>& overrides) {
   if (overrides.empty()) {
     return;
   }
-  constexpr hsize_t kChunk = 1 << 16;
-  const Handle group = h5::CreateGroup(file, "kernels");
+  Handle group = h5::CreateGroup(file, "kernels");
   h5::SetText(group.get(), "long_name", "PTX that replaced built-in kernels, in this order");
+  h5::Table<KernelRow> table;
+  table.AddNumber<std::uint64_t>(group.get(), {"module", "1", "number of the module"},
+                                 [](const KernelRow& row) { return row.index; });
+  table.AddText(group.get(), {"name", "", "file name"}, [](const KernelRow& row) {
+    return row.image->name.substr(row.image->name.rfind('/') + 1);
+  });
+  table.AddText(group.get(), {"ptx", "", "PTX as it ran"},
+                [](const KernelRow& row) { return row.image->ptx; });
   for (std::size_t i = 0; i < overrides.size(); ++i) {
-    const kernels::ModuleImage& image = overrides[i];
-    const std::array<hsize_t, 1> extent{image.ptx.size()};
-    const std::array<hsize_t, 1> chunk{std::clamp<hsize_t>(extent[0], 1, kChunk)};
-    const Handle space(h5::Check(H5Screate_simple(1, extent.data(), nullptr)), H5Sclose);
-    const Handle properties = h5::ChunkedProperties(chunk);
-    Handle text(h5::Check(H5Dcreate2(group.get(), std::to_string(i).c_str(), H5T_STD_U8LE,
-                                     space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT)),
-                H5Dclose);
-    h5::Check(H5Dwrite(text.get(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, image.ptx.data()));
-    h5::SetText(text.get(), "name", image.name.substr(image.name.rfind('/') + 1));
-    h5::SetText(text.get(), "units", "1");
-    h5::SetText(text.get(), "long_name", "bytes of the PTX text");
-    h5::Check(text.Reset() ? 0 : -1);
+    table.Append({i, &overrides[i]});
   }
+  table.Close();
+  h5::Check(group.Reset() ? 0 : -1);
 }
 
 // The row or column numbers of a window, as the dimension scale of its arrays.

@@ -1,5 +1,6 @@
 // A sweep over MPI ranks: one run file, the same bytes for any number of ranks, whatever happens to
 // them.
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "sweep_test.h"
@@ -113,6 +114,25 @@ TEST_F(MpiTest, ARankWithoutRoomHandsItsCasesBack) {
   EXPECT_NE(Error().find("rank 1: "), std::string::npos) << Error();
   EXPECT_NE(Error().find("File too large"), std::string::npos) << Error();
   EXPECT_TRUE(ReadText(Path("run.h5")) == whole);
+}
+
+TEST_F(MpiTest, ALayerInFourSlicesSumsToTheLayer) {
+  const pid_t launcher =
+      StartRanks(4, {"replay", "--tp", "--case", "h=128,i=256,e=4,k=2,g=32,t=3", "--json"});
+  EXPECT_EQ(Wait(launcher), 0) << Error();
+  const nlohmann::json json = nlohmann::json::parse(ReadText(Path("stdout.txt")), nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["ranks"].size(), 4U);
+  for (const nlohmann::json& sum : json["sums"]) {
+    EXPECT_EQ(sum["beyond_any_order"], 0) << sum;
+    EXPECT_GT(sum["max_abs_to_oracle"], 0);
+    EXPECT_LT(sum["max_abs_to_oracle"], 0.05);
+    EXPECT_NE(sum["equal_orders"], "") << sum;
+  }
+  // The ranks' outputs are halves: fp32 loses less of their sum than fp16.
+  EXPECT_LE(json["sums"][1]["max_abs_to_exact_sum"], json["sums"][0]["max_abs_to_exact_sum"]);
+  EXPECT_EQ(Wait(StartRanks(4, {"replay", "--tp", "--case", "h=128,i=64,e=4,k=2,g=32,t=3"})), 2);
+  EXPECT_NE(Error().find("has no output to sum"), std::string::npos) << Error();
 }
 
 }  // namespace

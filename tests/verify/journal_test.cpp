@@ -141,7 +141,7 @@ TEST(RunJournal, NoToldCaseIsLostWhenTheProcessIsKilled) {
   std::mt19937 random(20261);
   std::uint64_t told = 0;
   std::uint64_t rounds = 0;
-  for (bool resume = false; told < kCases && rounds < 400; resume = true, ++rounds) {
+  for (bool resume = false; told < kCases && rounds < 60; resume = true, ++rounds) {
     int pipe_ends[2];
     ASSERT_EQ(pipe(pipe_ends), 0);
     const pid_t child = fork();
@@ -159,7 +159,7 @@ TEST(RunJournal, NoToldCaseIsLostWhenTheProcessIsKilled) {
       _exit(0);
     }
     close(pipe_ends[1]);
-    usleep(static_cast<useconds_t>(random() % 15000));
+    usleep(static_cast<useconds_t>(random() % 20000));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     std::uint64_t number = 0;

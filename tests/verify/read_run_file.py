@@ -25,6 +25,9 @@ def check_h5py(path, cases):
         assert isinstance(run.attrs["commit"], str)
         assert run.attrs["arguments"] == "gate --suite synthetic --seed 7"
         assert run.attrs["seed"] == 7 and run.attrs["cases"] == cases and run.attrs["complete"] == 1
+        assert run.attrs["planned"] == cases and run.attrs["options"] == "--device simulator"
+        assert run["kernels/ptx"].asstr()[0] == ".version 7.8\n" and run["kernels/name"].asstr()[0] == "mine.ptx"
+        assert run["cases/verdict"].dtype.kind == "S" and run["cases/reason"].dtype.kind == "O"
 
         descriptors = run["cases/descriptor"].asstr()[:]
         assert len(descriptors) == cases and isinstance(descriptors[3], str)
@@ -87,6 +90,18 @@ def check_xarray(path, cases):
     def opened(group):
         return xarray.open_dataset(path, group=group, engine="h5netcdf")
 
+    groups = set()
+    with h5py.File(path, "r") as run:
+        run.visititems(lambda name, item: groups.add(item.parent.name) if isinstance(item, h5py.Dataset) else None)
+    assert len(groups) > 40, len(groups)
+    for name in sorted(groups):
+        with opened(name) as group:
+            group.load()
+            for column in group.data_vars.values():
+                assert column.attrs["long_name"], f"{name}/{column.name}"
+                assert column.dtype.kind != "S", f"{name}/{column.name} is bytes, not str"
+    with opened("/metrics/silu") as group:
+        assert str(group.verdict[0].values) == "passed"
     with opened("/") as root:
         assert root.attrs["schema"] == "voltcheck.run/1" and root.sizes["case"] == cases
     with opened("/cases") as group:

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <functional>
 
@@ -90,6 +91,55 @@ TEST(RunFile, OverviewCountsVerdictsAndListsArrays) {
   EXPECT_TRUE(has("/metrics/w2/own/rms", "float32 [10]"));
   EXPECT_TRUE(has("/histograms/silu/reference", "uint64 [10, 18]"));
   EXPECT_TRUE(has("/failures/4/w2/got", "float16 [2, 3]"));
+}
+
+TEST(RunFile, TheReaderReadsColumnsInPieces) {
+  const TemporaryFolder folder;
+  Write(folder / "run.h5", kCases);
+  const RunReader run(folder / "run.h5");
+  EXPECT_EQ(run.cases(), static_cast<std::uint64_t>(kCases));
+  EXPECT_EQ(run.Attribute("options"), "--device simulator");
+  EXPECT_EQ(run.Attribute("nothing"), "");
+  EXPECT_EQ(run.Attribute("units", "/cases/tokens"), "token");
+  EXPECT_EQ(run.Texts("/kernels/name"), std::vector<std::string>{"mine.ptx"});
+  EXPECT_TRUE(run.Has("/metrics/w2/own/rms") && run.Has("/metrics"));
+  EXPECT_FALSE(run.Has("/metrics/w9/own/rms") || run.Has("/metrics/w2/own/rms/x"));
+  EXPECT_EQ(run.Texts("/cases/verdict", 1498, 100), (std::vector<std::string>{"passed", "failed"}));
+  EXPECT_EQ(run.Texts("/cases/reason", 4, 1), std::vector<std::string>{"w2: \xC2\xB5 over budget"});
+  EXPECT_EQ(run.Numbers("/metrics/w2/own/rms", 2, 2), (std::vector<double>{0.5, 0.75}));
+  EXPECT_EQ(run.Integers("/logits/first_flip", 0, 2), (std::vector<std::int64_t>{-1, 0}));
+  EXPECT_EQ(run.Counts("/counters/mma", 7, 1), std::vector<std::uint64_t>{21});
+  EXPECT_EQ(run.Counts("/histograms/w13/own", 0, 1).size(), kUlpBins);
+  EXPECT_EQ(run.Numbers("/failures/4/w2/got"),
+            (std::vector<double>{1, 2, -2, 0, INFINITY, 0x1p-24}));
+  EXPECT_EQ(run.Names("/failures/4"), (std::vector<std::string>{"logits", "w2"}));
+  EXPECT_EQ(run.Extent("/failures/4/w2/got"), (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_TRUE(run.Texts("/cases/verdict", 9999).empty());
+  EXPECT_NE(BadInputLine([&] { run.Numbers("/cases/nothing"); }).find("has no /cases/nothing"),
+            std::string::npos);
+  EXPECT_NE(BadInputLine([&] { run.Texts("/counters/mma"); }).find("no column of text"),
+            std::string::npos);
+  EXPECT_NE(BadInputLine([&] { run.Integers("/metrics/w2/own/rms"); }).find("numbers of that kind"),
+            std::string::npos);
+}
+
+TEST(RunFile, MissingCasesKeepTheirNumbers) {
+  const TemporaryFolder folder;
+  RunProvenance provenance = SyntheticProvenance();
+  provenance.planned = 100;
+  {
+    RunFileWriter writer(folder / "run.h5", provenance);
+    writer.Append(SyntheticRecord(4), 4);
+    writer.Append(SyntheticRecord(9), 9);
+    writer.Finish(false);
+  }
+  const RunReader run(folder / "run.h5");
+  EXPECT_EQ(run.Counts("/case"), (std::vector<std::uint64_t>{4, 9}));
+  EXPECT_EQ(run.Counts("/findings/case"), (std::vector<std::uint64_t>{4, 9}));
+  EXPECT_EQ(run.Names("/failures"), (std::vector<std::string>{"4", "9"}));
+  EXPECT_EQ(run.Attribute("planned"), "100");
+  EXPECT_EQ(run.Attribute("cases"), "2");
+  EXPECT_EQ(run.Attribute("complete"), "0");
 }
 
 TEST(RunFile, AnAbandonedWriterLeavesNothing) {

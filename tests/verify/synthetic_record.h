@@ -71,6 +71,11 @@ inline RunProvenance SyntheticProvenance() {
   p.tool_version = "0.1.0";
   p.commit = "0123456789ab";
   p.arguments = "gate --suite synthetic --seed 7";
+  p.options = "--device simulator";
+  kernels::ModuleImage image;
+  image.name = "/some/where/mine.ptx";
+  image.ptx = ".version 7.8\n";
+  p.overrides.push_back(image);
   p.seed = 7;
   p.device.kind = "simulator";
   p.device.numerics = "v100";

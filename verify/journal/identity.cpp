@@ -1,5 +1,6 @@
 #include "verify/journal/identity.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <fstream>
@@ -52,10 +53,18 @@ std::map<std::string, std::string, std::less<>> Parse(std::string_view text) {
   return values;
 }
 
-std::string Shown(const std::string& value) {
-  return value.empty()                     ? "none"
-         : value.size() > kShownCharacters ? value.substr(0, kShownCharacters) + "..."
-                                           : value;
+// A value from the word on at which it parts from `other`.
+std::string Shown(const std::string& value, const std::string& other) {
+  if (value.empty()) {
+    return "none";
+  }
+  const auto parts = std::mismatch(value.begin(), value.end(), other.begin(), other.end());
+  const auto common = static_cast<std::size_t>(parts.first - value.begin());
+  // "3" of "--schedule 3" is told with its option.
+  const std::size_t word = common == 0 ? 0 : value.rfind(" --", std::min(common, value.size() - 1));
+  const std::size_t from = word == std::string::npos ? 0 : word == 0 ? 0 : word + 1;
+  const std::string shown = value.substr(from, kShownCharacters);
+  return (from > 0 ? "..." : "") + shown + (from + shown.size() < value.size() ? "..." : "");
 }
 
 }  // namespace
@@ -120,7 +129,7 @@ std::string IdentityDifference(std::string_view found, std::string_view wanted) 
     if (was != is) {
       return std::string("was made with ")
           .append(key.meaning)
-          .append(" (" + Shown(was) + ", not " + Shown(is) + ")");
+          .append(" (" + Shown(was, is) + ", not " + Shown(is, was) + ")");
     }
   }
   return found == wanted ? "" : "was made by another version of voltcheck";

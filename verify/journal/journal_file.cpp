@@ -237,14 +237,12 @@ void JournalWriter::Sync() {
 void JournalWriter::Remove() { unlink(path_.c_str()); }
 
 bool IsJournal(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  std::array<char, kMagic.size()> magic{};
-  const bool is =
-      file >= 0 && read(file, magic.data(), magic.size()) == static_cast<ssize_t>(magic.size());
-  if (file >= 0) {
-    close(file);
+  try {
+    const JournalReader reader(path);
+    return true;
+  } catch (const Error&) {
+    return false;
   }
-  return is && std::string_view(magic.data(), magic.size()) == kMagic;
 }
 
 }  // namespace voltcheck::verify

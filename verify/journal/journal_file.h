@@ -93,7 +93,8 @@ class JournalWriter {
   bool broken_ = false;
 };
 
-/// Whether the file starts as a journal does; false also when it cannot be read.
+/// Whether the file starts as a journal does, its identity included; false also when it cannot be
+/// read. One whose process died before it had written that is none.
 bool IsJournal(const std::string& path);
 
 }  // namespace voltcheck::verify

@@ -74,13 +74,15 @@ RunProvenance ReadProvenance(const std::string& path) {
   p.fixtures = run.Attribute("fixtures");
   p.planned = Whole(path, "planned", run.Attribute("planned"));
   p.cases_hash = run.Attribute("cases_hash");
-  for (std::size_t i = 0; run.Has("/kernels/" + std::to_string(i)); ++i) {
-    const std::string name = "/kernels/" + std::to_string(i);
-    const std::vector<std::uint64_t> bytes = run.Counts(name);
-    kernels::ModuleImage image;
-    image.name = run.Attribute("name", name);
-    image.ptx.assign(bytes.begin(), bytes.end());
-    p.overrides.push_back(std::move(image));
+  if (run.Has("/kernels")) {
+    const std::vector<std::string> names = run.Texts("/kernels/name");
+    const std::vector<std::string> texts = run.Texts("/kernels/ptx");
+    for (std::size_t i = 0; i < std::min(names.size(), texts.size()); ++i) {
+      kernels::ModuleImage image;
+      image.name = names[i];
+      image.ptx = texts[i];
+      p.overrides.push_back(std::move(image));
+    }
   }
   return p;
 }
