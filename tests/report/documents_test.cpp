@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sample_run.h"
+#include "verify/report/diff.h"
 #include "verify/report/render.h"
 
 namespace voltcheck::report {
@@ -84,24 +85,41 @@ TEST(Junit, VerdictsBecomeWhatReadersKnow) {
       << "the properties";
 }
 
-TEST(Json, FitsTheSchemaThatIsPublished) {
+bool HasJsonSchema() {
+  return Shell(std::string(VOLTCHECK_PYTHON3) + " -c 'import jsonschema' 2>/dev/null") == 0;
+}
+
+bool FitsSchema(const std::string& json, const std::string& schema) {
   const TemporaryFolder folder;
-  const RunData run = FullRun();
-  verify::WriteBytes(folder / "report.json", RenderJson(run));
-  const auto json = nlohmann::json::parse(RenderJson(run));
+  verify::WriteBytes(folder / "document.json", json);
+  return Shell(std::string(VOLTCHECK_PYTHON3) +
+               " -c \"import json, jsonschema, sys; "
+               "jsonschema.validate(json.load(open(sys.argv[1])), "
+               "json.load(open(sys.argv[2])))\" " +
+               (folder / "document.json") + " " VOLTCHECK_SOURCE_DIR "/docs/schemas/" + schema) ==
+         0;
+}
+
+TEST(Json, HoldsWhatTheRunHolds) {
+  const auto json = nlohmann::json::parse(RenderJson(FullRun()));
   EXPECT_EQ(json["cases"].size(), 14U);
   EXPECT_EQ(json["summary"]["verdicts"]["crashed"], 2);
   EXPECT_EQ(json["cases"][4]["stages"]["w2"]["hash"], "0000000000001004");
-  const std::string python = VOLTCHECK_PYTHON3;
-  if (python.empty() || Shell(python + " -c 'import jsonschema' 2>/dev/null") != 0) {
+}
+
+TEST(Json, FitsTheSchemasThatArePublished) {
+  if (!HasJsonSchema()) {
     GTEST_SKIP() << "python3-jsonschema is not installed";
   }
-  EXPECT_EQ(
-      Shell(python +
-            " -c \"import json, jsonschema, sys; jsonschema.validate(json.load(open(sys.argv[1])), "
-            "json.load(open(sys.argv[2])))\" " +
-            (folder / "report.json") + " " VOLTCHECK_SOURCE_DIR "/docs/schemas/report.schema.json"),
-      0);
+  const RunData run = FullRun();
+  EXPECT_TRUE(FitsSchema(RenderJson(run), "report.schema.json"));
+  RunData head = run;
+  head.cases[0].verdict = Verdict::kCrashed;
+  head.cases[2].stages[0].hash = 1;
+  head.cases[3].descriptor = "t=9999";
+  head.properties[1].verdict = Verdict::kFailed;
+  const RunDiff diff = DiffRuns(run, head, "base", "head");
+  EXPECT_TRUE(FitsSchema(DiffJson({run, head, diff}), "diff.schema.json"));
 }
 
 TEST(Csv, HasOneRowForEachCase) {

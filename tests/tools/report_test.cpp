@@ -77,5 +77,25 @@ TEST_F(ReportCommand, AFailingGatesTableFitsEightyColumns) {
   }
 }
 
+// `script` gives the command a terminal.
+TEST_F(ReportCommand, ColoursAreForTerminalsAndNeverWithNoColor) {
+  if (std::system("command -v script >/dev/null") != 0) {
+    GTEST_SKIP() << "script (bsdutils) is not installed";
+  }
+  const auto on_terminal = [&](const std::string& environment) {
+    const std::string gate = environment + " " + Quoted(VOLTCHECK_BINARY) +
+                             " gate --suite ./small.txt --output.own-use 0.01";
+    EXPECT_NE(std::system(("cd " + Quoted(folder().string()) + " && script -qec " + Quoted(gate) +
+                           " typed </dev/null >/dev/null 2>&1")
+                              .c_str()),
+              0);
+    return ReadText(Path("typed"));
+  };
+  EXPECT_NE(on_terminal("TERM=xterm NO_COLOR=").find("\x1b[31mFAILED"), std::string::npos);
+  const std::string plain = on_terminal("TERM=xterm NO_COLOR=1");
+  EXPECT_NE(plain.find("FAILED"), std::string::npos) << plain;
+  EXPECT_EQ(plain.find("\x1b[3"), std::string::npos) << plain;
+}
+
 }  // namespace
 }  // namespace voltcheck::tools

@@ -11,7 +11,7 @@ namespace {
 using verify::h5::Check;
 using verify::h5::Handle;
 
-constexpr std::uint64_t kMostRows = 4'000'000;
+constexpr std::uint64_t kMostRows = 1'000'000;
 constexpr std::uint64_t kMostCells = 256'000'000;
 constexpr std::uint64_t kMostChunkBytes = 64U << 20U;
 constexpr hsize_t kTextRows = 1024;  // read at a time
@@ -168,7 +168,7 @@ Extent Columns::Size(const std::string& name) const {
   std::array<hsize_t, 2> size{0, 1};
   Check(H5Sget_simple_extent_dims(space.get(), size.data(), nullptr));
   if (size[0] > kMostRows || (size[0] > 0 && size[1] > kMostCells / size[0])) {
-    Refuse(name, "has more values than a run file may (4,000,000 rows)");
+    Refuse(name, "has more values than a run file may (1,000,000 rows)");
   }
   return {size[0], size[1]};
 }
