@@ -80,7 +80,8 @@ TEST_F(Logits, BadInputIsOneLine) {
   WriteText(Path("short.npy"), Npy({{1, 2, 3}}));
   WriteText(Path("nan.npy"), Npy({{1, 2, 3}, {4, std::nanf(""), 0.5F}}));
   WriteText(Path("cut.npy"), Npy({{1, 2, 3}}).substr(0, 70));
-  ExpectRefusal(Run({"logits", "a.npy", "short.npy"}), 2, "[1, 3], but a.npy holds logits");
+  ExpectRefusal(Run({"logits", "a.npy", "short.npy"}), 2,
+                "holds logits [1, 3], but a.npy holds [2, 3]");
   ExpectRefusal(Run({"logits", "a.npy", "nan.npy"}), 2, "1 rows hold a NaN");
   EXPECT_EQ(Run({"logits", "a.npy", "nan.npy", "--nonfinite-rows", "1"}).status, 0);
   ExpectRefusal(Run({"logits", "a.npy", "cut.npy"}), 2, "cut.npy");
