@@ -102,7 +102,7 @@ class Runner {
   HonestFigures Honest() const { return bench_.Figures(); }
 
  private:
-  // A line of equivalent.txt; an id that ends in "#*" is every place of that operator and kernel.
+  // A line of equivalent.txt; an id that ends in * stands for all that begin like it.
   struct Proof {
     std::string id, change, why;
   };
@@ -192,7 +192,7 @@ class Runner {
     const std::string& id = result.mutant.id;
     const auto proof = std::find_if(proofs_.begin(), proofs_.end(), [&](const Proof& p) {
       const bool same_place =
-          p.id.ends_with("#*") ? id.starts_with(p.id.substr(0, p.id.size() - 1)) : id == p.id;
+          p.id.ends_with('*') ? id.starts_with(p.id.substr(0, p.id.size() - 1)) : id == p.id;
       return same_place && p.change == result.mutant.what;
     });
     if (proof == proofs_.end()) {
