@@ -51,6 +51,13 @@ class SweepTest : public CommandTest {
     return child;
   }
 
+  /// Whether the process has not ended; it stays to be waited for.
+  static bool Alive(pid_t child) {
+    siginfo_t info = {};
+    waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+    return info.si_pid == 0;
+  }
+
   static int Wait(pid_t child) {
     int raw = 0;
     waitpid(child, &raw, 0);
