@@ -1,9 +1,10 @@
 """Opens a page of `voltcheck report` in headless Chromium and looks at what its script made of it.
 
-usage: check_browser.py PAGE.html; exit status 77 when no Chromium is installed.
+usage: check_browser.py PAGE.html [hostile]; exit status 77 when no Chromium is installed.
 
 The page is opened twice: as it is, where its own content policy is in force, and without the policy
-and with a script at its end that sorts, filters and opens a case as a user would.
+and with a script at its end that sorts, filters and opens a case as a user would. Of a hostile page it
+is seen that nothing of what its texts attempt came about, with the policy and without.
 """
 
 import os
@@ -57,11 +58,27 @@ def dump(browser, path, folder):
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
-def main(path):
+def check_hostile(browser, path, folder):
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", file.read())
+    open_path = os.path.join(folder, "open.html")
+    with open(open_path, "w", encoding="utf-8") as file:
+        file.write(text.replace("</body>", "<script>document.querySelectorAll('.open').forEach((b) => b.click())</script></body>"))
+    for page in (path, open_path):
+        dom = dump(browser, page, folder)
+        assert "page 1 of 1" in dom, "the script did not run"
+        assert "<title>FAILED" in dom, re.search("<title>.*?</title>", dom).group(0)
+        assert "<img" not in dom and "<svg" not in dom and "<x>" not in dom, "an element came out of a text"
+
+
+def main(path, hostile=False):
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-headless-shell"))), None)
     if not browser:
         return 77
     with tempfile.TemporaryDirectory() as folder:
+        if hostile:
+            check_hostile(browser, os.path.abspath(path), folder)
+            return 0
         own = dump(browser, os.path.abspath(path), folder)
         assert 'id="case-heads"><th' in own, "the script did not run under the page's own policy"
         assert "page 1 of 3" in own and "120 of 120 cases" in own
@@ -83,4 +100,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], len(sys.argv) > 2))

@@ -78,6 +78,20 @@ TEST(Hostile, PagesHoldNoElementThatTheFileBrought) {
   EXPECT_TRUE(CheckPage(DiffHtml({run, run, diff})));
 }
 
+TEST(Hostile, NothingHappensInABrowser) {
+  const TemporaryFolder folder;
+  verify::WriteBytes(folder / "page.html", RenderHtml(HostileRun()));
+  const int status = std::system((std::string(VOLTCHECK_PYTHON3) +
+                                  " " VOLTCHECK_SOURCE_DIR "/tests/report/check_browser.py " +
+                                  (folder / "page.html") + " hostile")
+                                     .c_str());
+  constexpr int kNoBrowser = 77;
+  if (WEXITSTATUS(status) == kNoBrowser) {
+    GTEST_SKIP() << "no chromium is installed";
+  }
+  EXPECT_EQ(status, 0);
+}
+
 TEST(Hostile, XmlAndJsonKeepTheirForm) {
   const RunData run = HostileRun();
   const TemporaryFolder folder;
