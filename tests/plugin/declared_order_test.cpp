@@ -18,7 +18,7 @@ using Kind = DeclaredOrder::Kind;
 
 struct Sample {
   Problem problem = fixtures::Generate(
-      ParseDescriptor("h=256,i=64,e=2,k=2,g=32,t=9,data=ties,w13=16x128x32/1,w2=16x128x32/1"));
+      ParseDescriptor("h=256,i=256,e=2,k=2,g=32,t=32,w13=16x128x32/1,w2=16x128x32/1"));
   Permutation permutation = Permute(problem);
   HalfMatrix input;
   Sample() {

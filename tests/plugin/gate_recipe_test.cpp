@@ -51,7 +51,7 @@ class WrongRecipes : public GateRecipe, public testing::WithParamInterface<Edit>
 TEST_P(WrongRecipes, AreFound) {
   WriteEdited(GetParam().from, GetParam().to);
   const Outcome outcome =
-      Run({"replay", "--case", "h=256,i=64,e=2,k=2,g=32,t=9,data=ties", "--recipe", "r.json"});
+      Run({"replay", "--case", "h=256,i=256,e=2,k=2,g=32,t=16,seed=3", "--recipe", "r.json"});
   EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find(GetParam().says), std::string::npos) << outcome.out;
 }
