@@ -57,7 +57,11 @@ void Quiet() {
 Handle CreateFile(const std::string& path) {
   const Handle properties = PropertiesWithoutTimes(H5P_FILE_CREATE);
   Check(H5Pset_istore_k(properties.get(), kChunkIndexHalfRank));
-  return {Check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, properties.get(), H5P_DEFAULT)), H5Fclose};
+  // Columns are written in whole chunks, so no chunk need be kept: a megabyte for each of hundreds
+  // of columns would grow with the number of cases.
+  const Handle access(Check(H5Pcreate(H5P_FILE_ACCESS)), H5Pclose);
+  Check(H5Pset_cache(access.get(), 0, 1, 0, 1));
+  return {Check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, properties.get(), access.get())), H5Fclose};
 }
 
 Handle CreateGroup(hid_t parent, const std::string& name) {

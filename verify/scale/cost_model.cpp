@@ -7,7 +7,8 @@
 namespace voltcheck::verify {
 namespace {
 
-// Nanoseconds of one core for each term, fitted by tests/scale/fit_cost.py.
+// Nanoseconds of one core for each term: estimates that tests/scale/fit_cost.py can replace by
+// fitted ones.
 constexpr std::array<double, kCostTerms> kWeights{6.0e6, 6.0e4, 0.12, 12.0, 3.0, 700.0, 12.0};
 constexpr std::uint64_t kNsPerMicrosecond = 1000;
 

@@ -16,9 +16,8 @@ namespace voltcheck::verify {
 inline constexpr std::size_t kCostTerms = 7;
 std::array<double, kCostTerms> CostTerms(const Case& c);
 
-/// How long one case takes on one core of the machine that docs/scale.md names, in microseconds, to
-/// about a factor of two: CostTerms with weights fitted to measured cases (docs/scale.md has the
-/// command). It depends on the case alone, so every
+/// How long one case takes on one core, in microseconds, roughly: CostTerms with weights that
+/// tests/scale/fit_cost.py can fit to measured cases. It depends on the case alone, so every
 /// machine deals cases out alike; a calibration scales it to the machine at hand.
 std::uint64_t PredictedCost(const Case& c);
 
