@@ -23,8 +23,8 @@ class MpiTest : public SweepTest {
 
   // What mpirun is given before the program.
   static std::vector<std::string> Launch(int ranks, const std::vector<std::string>& more = {}) {
-    return With({"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "btl",
-                 "self,vader", "-np", std::to_string(ranks)},
+    return With({"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np",
+                 std::to_string(ranks)},
                 more);
   }
 
