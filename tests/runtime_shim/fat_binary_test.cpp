@@ -92,14 +92,15 @@ TEST(FatBinary, Lz4AndZstandardComeOutTheSame) {
 }
 
 TEST(Cubin, MachineCodeIsTheCodeAndNothingElse) {
+  std::string code;  // the program's own; nvcc adds an image without kernels
   for (const FatImage& image : Images("with_sass")) {
     if (image.kind == FatImage::Kind::kElf) {
-      const std::string code = MachineCode(image.bytes);
-      EXPECT_NE(code.find("_Z5WritePii"), std::string::npos);
-      EXPECT_LT(code.size(), image.bytes.size());
+      code += MachineCode(image.bytes);
+      EXPECT_LT(MachineCode(image.bytes).size(), image.bytes.size());
       EXPECT_EQ(MachineCode(image.bytes.substr(0, 100)), "");
     }
   }
+  EXPECT_NE(code.find("_Z5WritePii"), std::string::npos);
   EXPECT_EQ(MachineCode("no cubin"), "");
 }
 
