@@ -5,6 +5,7 @@
 #include "tools/arguments.h"
 #include "tools/case_list.h"
 #include "tools/session.h"
+#include "verify/properties/regressions.h"
 #include "verify/random_cases.h"
 
 namespace voltcheck::tools {
@@ -32,8 +33,7 @@ ExitStatus Gate(const Words& words) {
   arguments.Value("tactics", "default", std::string(kTacticChoiceHelp).c_str());
   arguments.Value("out", "", "run file (default: gate-SUITE.h5 in this folder)");
   arguments.Flag("resume", "go on where an interrupted run of the same arguments stopped");
-  arguments.Value("draws", "",
-                  "cases drawn for each property (default: by suite); 0 asks no property");
+  arguments.Value("draws", "", "cases drawn for each property (default: by suite); 0: none");
   arguments.Value(
       "regressions", "",
       "file of counterexamples: properties are asked about them first, and new ones are "
@@ -58,6 +58,9 @@ ExitStatus Gate(const Words& words) {
       static_cast<int>(arguments.Has("draws") ? arguments.Number("draws", kMostDraws)
                                               : DrawsOf(suite)),
       seed, options.jobs, arguments.Text("regressions")};
+  if (arguments.Has("regressions")) {
+    properties::ReadRegressions(options.properties.regressions);  // refused before the first case
+  }
   options.arguments += " --draws " + std::to_string(options.properties.draws);
 
   verify::ProblemSource source(options.fixtures);

@@ -57,8 +57,8 @@ SearchResult AskProperties(const PropertyOptions& options, const verify::DeviceO
 }
 
 bool Passed(const SearchResult& result) {
-  return result.broken == 0 && result.held > 0 && NeverHeld(result).empty() &&
-         (!result.classes_due || result.hazards.Missed().empty());
+  return result.broken == 0 && (result.held > 0 || result.records.empty()) &&
+         NeverHeld(result).empty() && (!result.classes_due || result.hazards.Missed().empty());
 }
 
 void PrintProperties(std::FILE* out, const SearchResult& result, bool colour,

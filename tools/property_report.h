@@ -13,7 +13,7 @@ namespace voltcheck::tools {
 
 /// Which properties a command asks, and about what.
 struct PropertyOptions {
-  int draws = 0;           ///< cases for each property; 0: none are asked
+  int draws = 0;           ///< cases drawn for each property
   std::uint64_t seed = 0;  ///< added to the draws' own seed
   int jobs = 0;
   std::string regressions;  ///< file of counterexamples: asked first, added to; empty: none
@@ -25,7 +25,7 @@ properties::SearchResult AskProperties(const PropertyOptions& options,
                                        const verify::DeviceOptions& device);
 
 /// Whether the properties let a gate pass: none broken, every hazard class met, and every property
-/// held at least once (but those that need the simulator, elsewhere).
+/// that was asked held at least once (but those that need the simulator, elsewhere).
 bool Passed(const properties::SearchResult& result);
 
 /// One line for the table, and for each broken property what, where, how to repeat it and how it

@@ -317,7 +317,7 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
   progress.Clear();
   bool complete = summary.cases == planned;
   std::optional<properties::SearchResult> asked;
-  if (complete && options.properties.draws > 0) {
+  if (complete && (options.properties.draws > 0 || !options.properties.regressions.empty())) {
     asked = AskProperties(options.properties, options.device);
     complete = asked->complete;
   }

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "command.h"
+#include "fixtures/case/descriptor.h"
+#include "fixtures/fixture_file.h"
+#include "fixtures/generate.h"
 
 namespace voltcheck::tools {
 namespace {
@@ -94,6 +97,20 @@ TEST_F(BadInputTest, FixtureOfAnotherHash) {
   ExpectRefusal(Run({"replay", "--fixtures", folder, "--out", "run.h5", "--case",
                      "h=576,i=192,e=8,k=2,g=32,t=1,fixture=" + name + "@0123456789ab"}),
                 2, "hash");
+}
+
+// Finite scales whose weights are not: the reference has nothing to say about them.
+TEST_F(BadInputTest, AReferenceThatIsNotFiniteAndNotDeclared) {
+  constexpr std::uint16_t kLargestHalf = 0x7BFF;
+  fixtures::Fixture fixture;
+  fixture.problem = fixtures::Generate(ParseDescriptor("h=32,i=32,e=1,k=1,t=1"));
+  auto expert = std::make_shared<ExpertWeights>(*fixture.problem.experts[0]);
+  std::fill(expert->w13.scales.begin(), expert->w13.scales.end(), kLargestHalf);
+  fixture.problem.experts[0] = expert;
+  fixtures::WriteFixture(fixture, Path("large.h5"));
+  const Outcome outcome = GateOverFixture(ReadText(Path("large.h5")));
+  ExpectRefusal(outcome, 2, "the FP32 reference: w13 is not finite at (0, ");
+  ExpectRefusal(outcome, 2, "declare the overflow with data=extreme");
 }
 
 TEST_F(BadInputTest, FullDisk) {
