@@ -98,12 +98,27 @@ void Arguments::ConfigFile() {
         "file with any of these options, 'key = value' a line; see docs/judgement.md");
 }
 
+namespace {
+
+/// Boost puts the value that it complains about in the place of %value% and the like, again and
+/// again where the value holds such a word itself: it would never come to an end.
+void RefusePlaceholders(const std::string& where, const std::string& text) {
+  for (const char* name : {"%value%", "%option%", "%canonical_option%", "%prefix%"}) {
+    if (text.find(name) != std::string::npos) {
+      throw BadInput(where, "contains " + std::string(name), "no option takes such a value");
+    }
+  }
+}
+
+}  // namespace
+
 void Arguments::StoreConfig(const std::string& path, const std::string& command) {
   const fixtures::MappedFile file(path);
   if (file.bytes().size() > kLargestConfig) {
     throw BadInput(path, "is larger than 1 MB", "name a configuration file");
   }
   const std::string text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  RefusePlaceholders(path, text);
   std::map<std::string, std::string> places;
   for (const auto& [key, line] : ConfigKeys(path, text)) {
     const std::string place = path + ":" + std::to_string(line);
@@ -134,6 +149,9 @@ bool Arguments::Parse(const Words& words) {
   po::options_description all;
   all.add(visible_).add(hidden_);
   const std::string command = "voltcheck " + usage_.substr(0, usage_.find(' '));
+  for (const std::string& word : words) {
+    RefusePlaceholders(command, word);
+  }
   try {
     const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     const po::parsed_options parsed =

@@ -41,6 +41,12 @@ TEST_F(BadInputTest, ValueThatDoesNotParse) {
   ExpectRefusal(Replay("t=many"), 2, "descriptor key t");
 }
 
+TEST_F(BadInputTest, WordsThatBoostWouldFillInForEver) {
+  ExpectRefusal(Run({"gate", "--schedule", "%value%"}), 2, "contains %value%");
+  WriteText(Path("gate.cfg"), "policy = a%option%\n");
+  ExpectRefusal(Run({"gate", "--config", "gate.cfg"}), 2, "gate.cfg: contains %option%");
+}
+
 TEST_F(BadInputTest, KNotAMultipleOfTheGroup) {
   ExpectRefusal(Replay("h=100,g=32"), 2, "100 is not a multiple of the group");
 }

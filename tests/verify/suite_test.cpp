@@ -37,11 +37,14 @@ TEST(Suite, TheSeedIsAdded) {
 
 TEST(Suite, FixtureLinesTakeTheFixturesShapeAndItsTokens) {
   const std::vector<Case> cases = Parse("fixture=*;t=1,8,5000;w13=8x128x64/1;w2=16x128x32/1");
-  ASSERT_EQ(cases.size(), 2U) << "no fixture holds 5000 tokens";
-  EXPECT_EQ(cases[0].data, Data::kFixture);
+  ASSERT_EQ(cases.size(), 4U) << "two fixtures, and none holds 5000 tokens";
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_EQ(cases[i].data, Data::kFixture);
+    EXPECT_EQ(cases[i].fixture_hash.size(), 12U);
+    EXPECT_EQ(cases[i].shape.tokens, i % 2 == 0 ? 1 : 8);
+  }
   EXPECT_EQ(cases[0].shape.hidden, 576);
-  EXPECT_EQ(cases[0].fixture_hash.size(), 12U);
-  EXPECT_EQ(cases[1].shape.tokens, 8);
+  EXPECT_NE(cases[0].fixture_hash, cases[2].fixture_hash);
 }
 
 TEST(Suite, ErrorsNameTheLine) {

@@ -2,8 +2,8 @@
  * plugin's, SiLU and the reduction Voltcheck's. It reaches the device through the functions that it
  * is handed, so it runs on the simulator and on a GPU. README.md says how to build it alone.
  *
- * With -DPLANT_BUG it is the same plugin with a mistake, which the gate must find: W2 leaves out the
- * last quantisation group of K.
+ * With -DPLANT_BUG it is the same plugin with a mistake, which the gate must find: W2 leaves out
+ * the last quantisation group of K.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,15 @@
 #include "voltcheck_kernel.h"
 
 /* PTX_FOLDER holds grouped_gemm_16x128x32_g{32,64,128}.ptx; the assembler takes them in. */
-#define EMBED(group)                                                                        \
-  __asm__(".section .rodata\n"                                                              \
-          "ptx_g" #group ": .incbin \"" PTX_FOLDER "/grouped_gemm_16x128x32_g" #group ".ptx\"\n" \
-          "ptx_g" #group "_end: .byte 0\n"                                                  \
-          ".previous\n");                                                                   \
-  extern const char ptx_g##group[] __asm__("ptx_g" #group);                                 \
+#define EMBED(group)                                                              \
+  __asm__(                                                                        \
+      ".section .rodata\n"                                                        \
+      "ptx_g" #group ": .incbin \"" PTX_FOLDER "/grouped_gemm_16x128x32_g" #group \
+      ".ptx\"\n"                                                                  \
+      "ptx_g" #group                                                              \
+      "_end: .byte 0\n"                                                           \
+      ".previous\n");                                                             \
+  extern const char ptx_g##group[] __asm__("ptx_g" #group);                       \
   extern const char ptx_g##group##_end[] __asm__("ptx_g" #group "_end")
 EMBED(32);
 EMBED(64);
@@ -42,7 +45,8 @@ static int32_t splits_for(int32_t k, int32_t group, int32_t wanted) {
 }
 
 static uint32_t row_tiles(const voltcheck_case* c) {
-  return (uint32_t)(c->slots / TILE_M + c->slots); /* room for every way of cutting rows into runs */
+  return (uint32_t)(c->slots / TILE_M +
+                    c->slots); /* room for every way of cutting rows into runs */
 }
 
 /* Partial sums and locks of split-K; locks start at zero and are left at zero. */

@@ -1,8 +1,10 @@
 // A plugin around a library that knows nothing of Voltcheck: its own CUDA runtime calls, its own
-// template dispatch and <<<>>> launches, one thread for each output. All four parts of the stage are
-// the library's. On the simulator the runtime's stand-in runs it (README.md has the build line).
+// template dispatch and <<<>>> launches, one thread for each output. All four parts of the stage
+// are the library's. On the simulator the runtime's stand-in runs it (README.md has the build
+// line).
 //
-// With -DPLANT_BUG the reduction over routes rounds to half at every step, which the gate must find.
+// With -DPLANT_BUG the reduction over routes rounds to half at every step, which the gate must
+// find.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

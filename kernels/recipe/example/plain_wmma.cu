@@ -1,5 +1,6 @@
-// A grouped AWQ GEMM in the plainest style there is, as a project that never heard of Voltcheck might
-// have it: dequantise all weights to half once, then multiply with the WMMA API, one warp a block.
+// A grouped AWQ GEMM in the plainest style there is, as a project that never heard of Voltcheck
+// might have it: dequantise all weights to half once, then multiply with the WMMA API, one warp a
+// block.
 //
 //   nvcc -ptx -arch=compute_70 -lineinfo -o plain_wmma.ptx plain_wmma.cu
 #include <cuda_fp16.h>
