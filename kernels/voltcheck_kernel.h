@@ -1,4 +1,5 @@
-/* voltcheck_kernel.h: how a shared library hands its MoE kernels to `voltcheck gate --plugin LIB.so`.
+/* voltcheck_kernel.h: how a shared library hands its MoE kernels to `voltcheck gate --plugin
+ * LIB.so`.
  *
  * Version 1. Plain C, no other file needed. docs/plugin.md walks through an example.
  *
@@ -22,10 +23,10 @@
  * Two ways of reaching the device:
  *  - through the functions of voltcheck_device below: the same plugin then runs on the simulator
  *    and on a GPU;
- *  - through the CUDA runtime, with the plugin's own <<<>>> launches: on the simulator the runtime's
- *    stand-in runs them on the same device (link with --cudart shared, keep PTX for compute_70).
- *    Device addresses mean the same both ways. Work must be submitted to the default stream, or be
- *    finished when a step returns.
+ *  - through the CUDA runtime, with the plugin's own <<<>>> launches: on the simulator the
+ * runtime's stand-in runs them on the same device (link with --cudart shared, keep PTX for
+ * compute_70). Device addresses mean the same both ways. Work must be submitted to the default
+ * stream, or be finished when a step returns.
  */
 #ifndef VOLTCHECK_KERNEL_H_
 #define VOLTCHECK_KERNEL_H_
@@ -54,18 +55,18 @@ typedef uint64_t voltcheck_address;
 /* What is known before anything runs. The launches of a plugin that can be captured depend on
  * nothing else. */
 typedef struct voltcheck_case {
-  uint32_t struct_size;  /* of the caller's struct: a later version may append fields */
-  int32_t tokens;        /* T */
-  int32_t top_k;         /* k */
-  int32_t slots;         /* S = T * k */
-  int32_t experts;       /* E */
-  int32_t hidden;        /* H, a multiple of 8 and of g */
-  int32_t intermediate;  /* I, a multiple of g */
-  int32_t group;         /* g: 32, 64 or 128 */
-  int32_t interleaved;   /* columns of the tensor w13: 1: g0,u0,g1,u1,...; 0: [gate | up] */
-  int32_t sorted;        /* 1: rows ascend by expert; 0: an expert may own several runs of rows */
+  uint32_t struct_size;   /* of the caller's struct: a later version may append fields */
+  int32_t tokens;         /* T */
+  int32_t top_k;          /* k */
+  int32_t slots;          /* S = T * k */
+  int32_t experts;        /* E */
+  int32_t hidden;         /* H, a multiple of 8 and of g */
+  int32_t intermediate;   /* I, a multiple of g */
+  int32_t group;          /* g: 32, 64 or 128 */
+  int32_t interleaved;    /* columns of the tensor w13: 1: g0,u0,g1,u1,...; 0: [gate | up] */
+  int32_t sorted;         /* 1: rows ascend by expert; 0: an expert may own several runs of rows */
   int32_t metadata_bytes; /* of the packed form below: 4 or 3 */
-  int32_t w13_splits;    /* split-K counts that the case asks for: a hint */
+  int32_t w13_splits;     /* split-K counts that the case asks for: a hint */
   int32_t w2_splits;
 } voltcheck_case;
 
@@ -180,16 +181,17 @@ typedef struct voltcheck_step {
 
 /* How products are added. */
 #define VOLTCHECK_ORDER_UNDECLARED 0u /* a budget for any order judges, no bits */
-#define VOLTCHECK_ORDER_MMA 1u        /* k ascends in steps of four through mma.sync.m8n8k4 (also inside
-                                         wmma) with fp32 accumulators */
-#define VOLTCHECK_ORDER_FMA 2u        /* k ascends one by one through fp32 fused multiply-adds */
+#define VOLTCHECK_ORDER_MMA                                                                       \
+  1u                           /* k ascends in steps of four through mma.sync.m8n8k4 (also inside \
+                                  wmma) with fp32 accumulators */
+#define VOLTCHECK_ORDER_FMA 2u /* k ascends one by one through fp32 fused multiply-adds */
 
 /* The order of the sum over K of a GEMM: K is dealt out in whole chunks of `chunk` to `splits`
  * neighbouring ranges, left-over chunks to the last ones. Inside a range the accumulators 0 ..
  * k_interleave-1 take turns, `interleave_width` of k each; they start at +0. The accumulators of a
  * range are added in fp32 in ascending order, then the ranges, and one rounding to half follows.
- * For SILU and OUTPUT `order` other than UNDECLARED means the formulas at the top of this file, with
- * exp as nvcc compiles expf. */
+ * For SILU and OUTPUT `order` other than UNDECLARED means the formulas at the top of this file,
+ * with exp as nvcc compiles expf. */
 typedef struct voltcheck_order {
   uint32_t struct_size;
   uint32_t order;           /* VOLTCHECK_ORDER_... */
@@ -200,8 +202,8 @@ typedef struct voltcheck_order {
 } voltcheck_order;
 
 /* The steps launch the same kernels with the same arguments whenever the voltcheck_case and the
- * addresses are the same, through voltcheck_device alone, and call nothing but launch: Voltcheck may
- * then record them once and replay them for other routings. */
+ * addresses are the same, through voltcheck_device alone, and call nothing but launch: Voltcheck
+ * may then record them once and replay them for other routings. */
 #define VOLTCHECK_CAPTURABLE 1u
 
 typedef struct voltcheck_plugin {

@@ -49,7 +49,8 @@ void AddJudgeOptions(Arguments& arguments, bool order_may_be_found) {
             "undeclared, a budget for any order"
           : "declared: the kernels sum as the contract says, so their bits are "
             "predicted; undeclared: judged by a budget for any order");
-  arguments.Values("allow-skip", "cases that may be skipped, as key=value,..., or 'declined': those that a "
+  arguments.Values("allow-skip",
+                   "cases that may be skipped, as key=value,..., or 'declined': those that a "
                    "plugin or recipe does not compute; may be repeated");
   arguments.Values("allow-unused", "entry of --kernels that no case needs to run; may be repeated");
   arguments.Flag("head-fp64", "logits: compute the head in fp64 instead of fp32");

@@ -174,16 +174,16 @@ void PrintSass(const shim::ProgramRecord& record) {
   for (const shim::ModuleNote& module : record.modules) {
     const std::string& shipped = module.shipped_code_sha256;
     const std::string& again = module.assembled_code_sha256;
-    const char* verdict = again.empty()      ? "cannot be assembled here"
-                          : shipped.empty()  ? "nothing to compare"
-                          : shipped == again ? "the same"
-                                             : "different: built by another release or other flags, "
-                                               "or not from this PTX";
-    std::fprintf(stderr,
-                 "voltcheck: sass: %s: ptx %s, machine code shipped %s, assembled again %s: %s\n",
-                 module.name.c_str(), module.ptx_sha256.c_str(),
-                 shipped.empty() ? "none" : shipped.c_str(), again.empty() ? "none" : again.c_str(),
-                 verdict);
+    const char* verdict = again.empty()     ? "cannot be assembled here"
+                          : shipped.empty() ? "nothing to compare"
+                          : shipped == again
+                              ? "the same"
+                              : "different: built by another release or other flags, "
+                                "or not from this PTX";
+    std::fprintf(
+        stderr, "voltcheck: sass: %s: ptx %s, machine code shipped %s, assembled again %s: %s\n",
+        module.name.c_str(), module.ptx_sha256.c_str(), shipped.empty() ? "none" : shipped.c_str(),
+        again.empty() ? "none" : again.c_str(), verdict);
   }
 }
 

@@ -11,9 +11,9 @@ namespace voltcheck::shim {
 /// How a program's device behaves: what `voltcheck run` sets in the program's environment.
 struct Settings {
   simulator::Options simulator;
-  std::string findings;  ///< file that findings are appended to (findings_file.h); empty: stderr
+  std::string findings;     ///< file that findings are appended to (findings_file.h); empty: stderr
   bool reassemble = false;  ///< assemble every module again, to compare with its SASS
-  bool verbose = false;  ///< a line on stderr for each call that fails
+  bool verbose = false;     ///< a line on stderr for each call that fails
   std::uint64_t memory = std::uint64_t{16} << 30;  ///< of the device, bytes
   int multiprocessors = 80;
 };

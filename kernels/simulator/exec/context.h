@@ -56,8 +56,8 @@ struct ExecContext {
   std::uint64_t changes = 0;
   std::uint64_t matrix_instructions = 0;
   std::uint64_t matrix_zero_rows = 0;  ///< rows of A that matrix instructions left out, being zeros
-  std::uint64_t clock = 0;  ///< instructions this warp has executed, for %clock
-  std::uint32_t warp = 0;   ///< index in the block
+  std::uint64_t clock = 0;             ///< instructions this warp has executed, for %clock
+  std::uint32_t warp = 0;              ///< index in the block
 
   template <typename T>
   T* Row(Ref ref) const {
