@@ -70,9 +70,10 @@ TEST(RunFile, PythonReadsItAsDesigned) {
            "by anything but this project; install python3-h5py, python3-xarray, python3-h5netcdf";
   }
   const TemporaryFolder folder;
-  Write(folder / "run.h5", kCases);
+  constexpr int kFew = 60;  // h5netcdf takes seconds for each group of a file with many arrays
+  Write(folder / "run.h5", kFew);
   const std::string command = python + " " VOLTCHECK_SOURCE_DIR "/tests/verify/read_run_file.py " +
-                              (folder / "run.h5") + " " + std::to_string(kCases);
+                              (folder / "run.h5") + " " + std::to_string(kFew);
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 
