@@ -90,16 +90,9 @@ def check_xarray(path, cases):
     def opened(group):
         return xarray.open_dataset(path, group=group, engine="h5netcdf")
 
-    groups = set()
-    with h5py.File(path, "r") as run:
-        run.visititems(lambda name, item: groups.add(item.parent.name) if isinstance(item, h5py.Dataset) else None)
-    assert len(groups) > 40, len(groups)
-    # Those of single cases are alike, and so are those of stages; each opening takes up to a second.
-    of_cases = [name for name in groups if name.startswith(("/failures/", "/breakdown/"))]
-    groups -= {name for name in of_cases if name.split("/")[2] != "4"}
-    groups -= {name for name in groups if set(name.split("/")) & {"w13", "silu", "output"}}
-    assert len(groups) > 15, groups
-    for name in sorted(groups):
+    # h5netcdf takes seconds to open a group whose dimension hundreds of columns share: a few stand for all, and
+    # check_h5py sees to the scales of the rest.
+    for name in ("/cases", "/counters", "/findings", "/failures/4/w2", "/breakdown/4/w2/tile"):
         with opened(name) as group:
             group.load()
             for column in group.data_vars.values():
