@@ -1,5 +1,6 @@
 #include "tools/arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <iostream>
 #include <sstream>
@@ -103,8 +104,12 @@ namespace {
 /// Boost puts the value that it complains about in the place of %value% and the like, again and
 /// again where the value holds such a word itself: it would never come to an end.
 void RefusePlaceholders(const std::string& where, const std::string& text) {
+  std::string lower = text;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   for (const char* name : {"%value%", "%option%", "%canonical_option%", "%prefix%"}) {
-    if (text.find(name) != std::string::npos) {
+    if (lower.find(name) != std::string::npos) {
       throw BadInput(where, "contains " + std::string(name), "no option takes such a value");
     }
   }

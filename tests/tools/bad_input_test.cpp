@@ -43,6 +43,7 @@ TEST_F(BadInputTest, ValueThatDoesNotParse) {
 
 TEST_F(BadInputTest, WordsThatBoostWouldFillInForEver) {
   ExpectRefusal(Run({"gate", "--schedule", "%value%"}), 2, "contains %value%");
+  ExpectRefusal(Run({"gate", "--schedule", "%Value%"}), 2, "contains %value%");
   WriteText(Path("gate.cfg"), "policy = a%option%\n");
   ExpectRefusal(Run({"gate", "--config", "gate.cfg"}), 2, "gate.cfg: contains %option%");
 }
