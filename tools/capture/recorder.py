@@ -8,60 +8,68 @@
     record.close()
 
 Inputs are on the disk before the operator runs, so that a crash inside it leaves its reproducer behind. Each
-call gives NNNNNN.inputs.safetensors, NNNNNN.outputs.safetensors (what was returned and what the schema says
-was written) and two lines in calls.jsonl. README.md shows it on a vLLM server.
+call gives NNNNNN.inputs.safetensors, NNNNNN.outputs.safetensors (what was returned, what the schema says was
+written, and what was written without saying so) and two lines in calls.jsonl. What cannot be recorded is said in
+the journal and on standard error; the operator runs in any case. README.md shows it on a vLLM server.
 """
 
 import fnmatch
 import os
+import signal
+import sys
 import threading
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+import hook
+from call import Call, graph_is_captured
 from store import Store
 
 
-def _capturing():
-    return torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
-
-
-def _flatten(name, value, tensors, scalars):
-    """Sorts one argument into tensors and what JSON can hold; lists of tensors get numbered names."""
-    if isinstance(value, torch.Tensor):
-        tensors[name] = value
-    elif isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
-        for i, v in enumerate(value):
-            _flatten(f"{name}.{i}", v, tensors, scalars)
-    elif value is None or isinstance(value, (bool, int, float, str)):
-        scalars[name] = value
-    else:
-        scalars[name] = str(value)
-
-
-def _bytes(tensors):
-    return sum(t.numel() * t.element_size() for t in tensors.values())
-
-
 class Recorder:
-    """include, exclude: patterns of "namespace::operator". max_calls: of each operator. max_bytes: of everything
-    written. max_call_bytes: a call with more is noted, not written. every: only each so-many-th call.
+    """folder: where to write; a forked process writes to process-PID in it. Or a function of the process's number.
+    include, exclude: patterns of "namespace::operator". max_calls: of each operator. max_bytes: of everything
+    written. max_call_bytes: a call with more is noted, not written. every: only each so-many-th call. enabled: a
+    function; calls go by unseen while it says False.
 
     A call while a CUDA graph is captured cannot be copied to the host. on_capture="note" writes a line and nothing
     else; "copy" makes the graph itself copy the tensors (on the device, at each replay), and `snapshot` writes
-    what the latest replay left there."""
+    what the latest replay left there. `capturing` says whether a graph is captured at the moment."""
 
     def __init__(self, folder, include=("*",), exclude=(), max_calls=64, max_bytes=4 << 30,
-                 max_call_bytes=1 << 30, every=1, on_capture="note", capturing=_capturing):
+                 max_call_bytes=1 << 30, every=1, on_capture="note", capturing=graph_is_captured,
+                 enabled=lambda: True):
         if on_capture not in ("note", "copy"):
             raise ValueError("on_capture is 'note' or 'copy'")
-        self._store = Store(folder)
+        maker = os.getpid()
+        self._folder = folder if callable(folder) else (
+            lambda pid: folder if pid == maker else os.path.join(folder, f"process-{pid}"))
         self._include, self._exclude = tuple(include), tuple(exclude)
         self._max_calls, self._max_bytes, self._max_call_bytes = max_calls, max_bytes, max_call_bytes
-        self._every, self._on_capture, self._capturing = every, on_capture, capturing
-        self._lock = threading.RLock()
-        self._seen, self._kept, self._number, self._written = {}, {}, 0, 0
-        self._graph_copies, self._wrapped = [], []
+        self._every, self._on_capture = every, on_capture
+        self._capturing, self._enabled = capturing, enabled
+        self._seen, self._kept, self._noted, self._number, self._written = {}, {}, {}, 0, 0
+        self._graph_calls, self._wrapped, self._complaints = [], [], set()
+        self._local, self._closed, self._store = threading.local(), False, None
+        self._start_process()
+        os.register_at_fork(after_in_child=self._start_process)
+        if not callable(folder):
+            self._journal()
+
+    def _start_process(self):
+        self._lock, self._store = threading.RLock(), None
+
+    def _journal(self):
+        """The store of this process, opened when something is first written."""
+        with self._lock:
+            if self._store is None:
+                self._store = Store(self._folder(os.getpid()))
+            return self._store
+
+    def _note(self, **fields):
+        with self._lock:
+            self._journal().note(**fields)
 
     # ---- which calls ----
 
@@ -70,118 +78,136 @@ class Recorder:
         return (any(fnmatch.fnmatchcase(name, p) for p in self._include)
                 and not any(fnmatch.fnmatchcase(name, p) for p in self._exclude))
 
-    def _begin(self, name, tensors, scalars):
-        """The number of a call that is to be written, or None. The lock is held."""
-        self._seen[name] = self._seen.get(name, 0) + 1
-        if (self._seen[name] - 1) % self._every or self._kept.get(name, 0) >= self._max_calls:
-            return None
-        size = _bytes(tensors)
-        shapes = {k: [str(t.dtype).rpartition(".")[2], list(t.shape)] for k, t in tensors.items()}
-        self._number += 1
-        number = self._number
-        if size > self._max_call_bytes or self._written + size > self._max_bytes:
-            self._store.note(event="too large", call=number, op=name, bytes=size, tensors=shapes, scalars=scalars)
-            return None
-        self._kept[name] = self._kept.get(name, 0) + 1
-        return number
+    def _take(self, call):
+        """Numbers a call that is to be written; False: it is not."""
+        size, in_graph = call.input_bytes(), self._capturing()
+        with self._lock:
+            seen = self._seen[call.name] = self._seen.get(call.name, 0) + 1
+            only_noted = in_graph and self._on_capture == "note"
+            counts = self._noted if only_noted else self._kept
+            if (seen - 1) % self._every or counts.get(call.name, 0) >= self._max_calls:
+                return False
+            self._number += 1
+            call.number = self._number
+            if not only_noted and (size > self._max_call_bytes or self._written + size > self._max_bytes):
+                self._note(event="too large", call=call.number, op=call.name, bytes=size, tensors=call.shapes(),
+                           scalars=call.scalars)
+                return False
+            counts[call.name] = counts.get(call.name, 0) + 1
+            if in_graph:
+                self._note(event="capturing", call=call.number, op=call.name, scalars=call.scalars,
+                           declared_writes=call.declared, tensors=call.shapes(), copied=not only_noted)
+            else:
+                self._written += size
+        call.in_graph = in_graph
+        return not only_noted
 
     # ---- one call ----
 
-    def record(self, function, schema, name, args, kwargs):
-        """Calls `function` and writes what went in, before, and what came out, after."""
-        if not self.wants(name):
+    def record(self, function, schema, name, args, kwargs, through_mode=False):
+        """Calls `function` once and writes what went in, before, and what came out, after."""
+        local = self._local
+        doubled = through_mode and getattr(local, "running", None) == name  # recorded on its way here
+        if doubled:
+            local.running = None
+        if doubled or self._closed or getattr(local, "busy", False) or not self.wants(name) or not self._enabled():
             return function(*args, **kwargs)
-        tensors, scalars, written = {}, {}, []
-        for i, argument in enumerate(schema.arguments):
-            if i < len(args):
-                value = args[i]
-            elif argument.name in kwargs:
-                value = kwargs[argument.name]
-            elif argument.has_default_value():
-                value = argument.default_value
-            else:
-                continue
-            _flatten(argument.name, value, tensors, scalars)
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                written.append(argument.name)
-        with self._lock:
-            number = self._begin(name, tensors, scalars)
-            if number is None:
-                return function(*args, **kwargs)
-            if self._capturing():
-                return self._during_capture(number, function, name, args, kwargs, tensors, scalars, written)
-            self._written += _bytes(tensors)
-            file = self._store.save(f"{number:06d}.inputs", tensors, {"op": name, "call": number})
-            self._store.note(event="before", call=number, op=name, schema=str(schema), inputs=file,
-                             scalars=scalars, declared_writes=written)
+        call = self._guarded(name, self._before, schema, name, args, kwargs)
+        outer, local.running = getattr(local, "running", None), None if through_mode else name
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
-            with self._lock:
-                self._store.note(event="raised", call=number, op=name, error=f"{type(error).__name__}: {error}")
+            if call is not None:
+                self._guarded(name, self._note, event="raised", call=call.number, op=name,
+                              error=f"{type(error).__name__}: {error}")
             raise
-        self._after(number, name, self._outputs(result, tensors, written))
+        finally:
+            local.running = outer
+        if call is not None:
+            self._guarded(name, self._after, call, result)
         return result
 
-    @staticmethod
-    def _outputs(result, tensors, written):
-        outputs = {k: t for k, t in tensors.items() if k.partition(".")[0] in written}
-        _flatten("returned", result, outputs, {})
-        return outputs
+    def _guarded(self, name, step, *args, **kwargs):
+        """A recorder must not be what stops a model: what goes wrong in it is told, once each."""
+        self._local.busy = True
+        try:
+            return step(*args, **kwargs)
+        except Exception as error:
+            text = f"{name} is not recorded: {type(error).__name__}: {error}"
+            if text not in self._complaints:
+                self._complaints.add(text)
+                print(f"recorder: {text}", file=sys.stderr)
+                try:
+                    self._note(event="failed", op=name, error=f"{type(error).__name__}: {error}")
+                except Exception:
+                    pass  # the disk itself, perhaps: it was said on standard error
+            return None
+        finally:
+            self._local.busy = False
 
-    def _after(self, number, name, outputs):
+    def _before(self, schema, name, args, kwargs):
+        call = Call(schema, name, args, kwargs)
+        if call.is_traced() or not self._take(call):
+            return None
+        if call.in_graph:
+            call.copy_inputs()
+            return call
+        call.read_inputs()
+        file = self._journal().save(f"{call.number:06d}.inputs", call.inputs, {"op": name, "call": call.number})
+        extra = {"strides": call.strides()} if call.strides() else {}
+        self._note(event="before", call=call.number, op=name, schema=str(schema), inputs=file,
+                   scalars=call.scalars, declared_writes=call.declared, **extra)
+        return call
+
+    def _after(self, call, result):
+        if call.in_graph:
+            call.copy_outputs(result)
+            with self._lock:
+                self._graph_calls.append(call)
+            return
+        outputs, fields = call.outputs(result)
+        self._write("after", call.number, call.name, {"outputs": outputs}, {}, **fields)
+
+    def _write(self, event, number, name, parts, metadata, **fields):
+        """Writes {part: tensors} of a call and its line."""
+        size = sum(len(raw) for tensors in parts.values() for _, _, raw in tensors.values())
         with self._lock:
-            size = _bytes(outputs)
-            if self._written + size > self._max_bytes:
-                self._store.note(event="too large", call=number, op=name, bytes=size)
-                return
-            self._written += size
-            file = self._store.save(f"{number:06d}.outputs", outputs, {"op": name, "call": number})
-            self._store.note(event="after", call=number, op=name, outputs=file)
+            fits = self._written + size <= self._max_bytes
+            self._written += size if fits else 0
+        if not fits:
+            self._note(event="too large", call=number, op=name, bytes=size)
+            return
+        metadata = {"op": name, "call": number, **metadata}
+        files = {part: self._journal().save(f"{number:06d}.{part}", tensors, metadata)
+                 for part, tensors in parts.items()}
+        self._note(event=event, call=number, op=name, **files, **fields)
 
     # ---- CUDA graphs ----
 
-    def _during_capture(self, number, function, name, args, kwargs, tensors, scalars, written):
-        self._store.note(event="capturing", call=number, op=name, scalars=scalars, declared_writes=written,
-                         tensors={k: [str(t.dtype).rpartition(".")[2], list(t.shape)] for k, t in tensors.items()},
-                         copied=self._on_capture == "copy")
-        if self._on_capture == "note":
-            return function(*args, **kwargs)
-        inputs = {k: t.clone() for k, t in tensors.items()}  # becomes part of the graph
-        result = function(*args, **kwargs)
-        outputs = {k: t.clone() for k, t in self._outputs(result, tensors, written).items()}
-        self._graph_copies.append((number, name, inputs, outputs))
-        return result
-
     def snapshot(self):
         """Writes what the latest replay left in the copies of captured calls. Call it between replays."""
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
         with self._lock:
-            if self._graph_copies and torch.cuda.is_available():
-                torch.cuda.synchronize()
-            for number, name, inputs, outputs in self._graph_copies:
+            calls = list(self._graph_calls)
+        for call in calls:
+            with self._lock:
                 self._number += 1
-                replay = self._number
-                size = _bytes(inputs) + _bytes(outputs)
-                if self._written + size > self._max_bytes:
-                    self._store.note(event="too large", call=replay, op=name, bytes=size)
-                    continue
-                self._written += size
-                meta = {"op": name, "call": replay, "captured_call": number}
-                self._store.note(event="replay", call=replay, captured_call=number, op=name,
-                                 inputs=self._store.save(f"{replay:06d}.inputs", inputs, meta),
-                                 outputs=self._store.save(f"{replay:06d}.outputs", outputs, meta))
+                number = self._number
+            inputs, outputs, fields = call.replayed()
+            self._write("replay", number, call.name, {"inputs": inputs, "outputs": outputs},
+                        {"captured_call": call.number}, captured_call=call.number, scalars=call.scalars, **fields)
 
     # ---- how calls are reached ----
 
     def wrap(self, name):
-        """Puts a recording stand-in in the place of torch.ops.NAMESPACE.OPERATOR. The operator itself is looked up
-        at its first call, so that a library which registers it may be loaded later."""
+        """Records calls of torch.ops.NAMESPACE.OPERATOR. A library which registers the operator may be loaded later;
+        until then torch.ops has no such operator, as without the recorder."""
         namespace, _, operator = name.partition("::")
-        if not operator:
+        if not namespace or not operator or "." in operator or ":" in operator:
             raise ValueError(f"{name!r} is not of the form namespace::operator")
-        holder = getattr(torch.ops, namespace)
-        setattr(holder, operator, _StandIn(self, holder, operator, name))
-        self._wrapped.append((holder, operator))
+        hook.add(self, name)
+        self._wrapped.append(name)
 
     def mode(self):
         """A context in which every operator that the filters take is recorded, however it is reached; for eager
@@ -189,52 +215,13 @@ class Recorder:
         return _Mode(self)
 
     def close(self):
-        """Takes the stand-ins away and closes the journal."""
-        for holder, operator in self._wrapped:
-            holder.__dict__.pop(operator, None)
-        self._wrapped = []
-        self._store.close()
-
-
-class _StandIn:
-    """Behaves like the operator (or one overload of it) and records its calls."""
-
-    def __init__(self, recorder, holder, operator, name, overload=None):
-        self._recorder, self._holder, self._operator = recorder, holder, operator
-        self._name, self._overload, self._real = name, overload, None
-
-    def _resolve(self):
-        if self._real is None:
-            stand_in = self._holder.__dict__.pop(self._operator, None)
-            try:
-                packet = getattr(self._holder, self._operator)
-            finally:
-                if stand_in is not None:
-                    setattr(self._holder, self._operator, stand_in)
-            self._real = packet
-        return self._real
-
-    def __getattr__(self, attribute):
-        value = getattr(self._resolve(), attribute)
-        if hasattr(value, "_schema") and callable(value):
-            return _Overload(self._recorder, value, self._name)
-        return value
-
-    def __call__(self, *args, **kwargs):
-        packet = self._resolve()
-        overload = getattr(packet, packet.overloads()[0])
-        return self._recorder.record(packet, overload._schema, self._name, args, kwargs)
-
-
-class _Overload:
-    def __init__(self, recorder, overload, name):
-        self._recorder, self._overload, self._name = recorder, overload, name
-
-    def __getattr__(self, attribute):
-        return getattr(self._overload, attribute)
-
-    def __call__(self, *args, **kwargs):
-        return self._recorder.record(self._overload, self._overload._schema, self._name, args, kwargs)
+        """Ends the recording and closes the journal."""
+        for name in self._wrapped:
+            hook.remove(self, name)
+        self._wrapped, self._closed = [], True
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
 
 
 class _Mode(TorchDispatchMode):
@@ -244,17 +231,27 @@ class _Mode(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         name = func._schema.name
-        return self._recorder.record(func, func._schema, name, args, kwargs or {})
+        return self._recorder.record(hook.unwatched(func), func._schema, name, args, kwargs or {},
+                                     through_mode=True)
 
 
 def install_from_environment():
-    """Starts recording when VOLTCHECK_CAPTURE_DIR and VOLTCHECK_CAPTURE_OPS (names, separated by commas) are set;
-    VOLTCHECK_CAPTURE_CALLS limits the calls of each operator. Each process gets a folder of its own."""
+    """Starts recording when VOLTCHECK_CAPTURE_DIR and VOLTCHECK_CAPTURE_OPS (names, separated by commas) are set.
+    VOLTCHECK_CAPTURE_CALLS limits the calls of each operator; with VOLTCHECK_CAPTURE_SWITCH calls are recorded
+    while that file is there; with VOLTCHECK_CAPTURE_GRAPHS=copy captured graphs copy their tensors, and signal
+    USR2 writes a snapshot. Each process gets a folder of its own, made at its first call."""
     folder, names = os.environ.get("VOLTCHECK_CAPTURE_DIR"), os.environ.get("VOLTCHECK_CAPTURE_OPS")
     if not folder or not names:
         return None
-    record = Recorder(os.path.join(folder, f"process-{os.getpid()}"),
+    switch = os.environ.get("VOLTCHECK_CAPTURE_SWITCH")
+    graphs = os.environ.get("VOLTCHECK_CAPTURE_GRAPHS", "note")
+    record = Recorder(lambda pid: os.path.join(folder, f"process-{pid}"), on_capture=graphs,
                       max_calls=int(os.environ.get("VOLTCHECK_CAPTURE_CALLS", "64")))
+    if switch:
+        # A graph is captured before anybody can ask it anything: those calls are let through.
+        record._enabled = lambda: os.path.exists(switch) or (graphs == "copy" and record._capturing())
+    if graphs == "copy":
+        signal.signal(signal.SIGUSR2, lambda _number, _frame: record._guarded("snapshot", record.snapshot))
     for name in names.split(","):
         record.wrap(name.strip())
     return record

@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
-from voltcheck import read_safetensors, write_safetensors  # noqa: E402
+from voltcheck import VoltcheckError, host_bytes, read_safetensors, write_safetensors  # noqa: E402
 
 
 class Store:
@@ -25,7 +25,7 @@ class Store:
         return file
 
     def note(self, **fields):
-        self._journal.write(json.dumps(fields) + "\n")
+        self._journal.write(json.dumps(fields, allow_nan=False) + "\n")
         self._journal.flush()
         os.fsync(self._journal.fileno())
 
@@ -43,4 +43,4 @@ def read_journal(folder):
     return lines
 
 
-__all__ = ["Store", "read_journal", "read_safetensors", "write_safetensors"]
+__all__ = ["Store", "VoltcheckError", "host_bytes", "read_journal", "read_safetensors", "write_safetensors"]

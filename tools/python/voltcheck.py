@@ -9,7 +9,7 @@
 `judge` runs the `voltcheck` command and raises AssertionError with a readable table when a verdict is not
 `passed`. The command is the environment variable VOLTCHECK, else `voltcheck` on PATH.
 
-`write_safetensors` and `read_safetensors` are public, because whoever captures tensors needs them too.
+`host_bytes`, `write_safetensors` and `read_safetensors` are public, because whoever captures tensors needs them too.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ import struct
 import subprocess
 import tempfile
 
-__all__ = ["VoltcheckError", "judge", "read_safetensors", "write_safetensors"]
+__all__ = ["VoltcheckError", "host_bytes", "judge", "read_safetensors", "write_safetensors"]
 
 _LARGEST_HEADER = 100_000_000
 
@@ -28,9 +28,10 @@ _LARGEST_HEADER = 100_000_000
 _DTYPES = {
     "float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64",
     "int8": "I8", "uint8": "U8", "int16": "I16", "uint16": "U16", "int32": "I32", "uint32": "U32",
-    "int64": "I64", "uint64": "U64", "bool": "BOOL",
+    "int64": "I64", "uint64": "U64", "bool": "BOOL", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2",
 }
 _SIZES = {
+    "F8_E4M3": 1, "F8_E5M2": 1,
     "F16": 2, "BF16": 2, "F32": 4, "F64": 8, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "U32": 4,
     "I64": 8, "U64": 8, "BOOL": 1,
 }
@@ -40,7 +41,7 @@ class VoltcheckError(Exception):
     """The command could not judge: wrong use, bad input or a missing device. The text is its one line."""
 
 
-def _pieces(name, value):
+def host_bytes(name, value):
     """(dtype, shape, bytes) of a numpy array, a torch tensor, or such a triple itself."""
     if isinstance(value, tuple):
         return value
@@ -63,7 +64,7 @@ def write_safetensors(path, tensors, metadata=None):
     if metadata:
         header["__metadata__"] = {str(k): str(v) for k, v in metadata.items()}
     for name, value in tensors.items():
-        dtype, shape, raw = _pieces(name, value)
+        dtype, shape, raw = host_bytes(name, value)
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + len(raw)]}
         data.append(raw)
         offset += len(raw)
