@@ -50,7 +50,7 @@ void BlockChecker::Start(const LaunchState& launch, std::uint64_t block, Finding
   global_sectors_ = 0;
   const Checks& checks = launch.options.checks;
   if (checks.uninitialised) {
-    shared_written_ = ByteSet(launch.shared_bytes());
+    shared_written_.Reset(launch.shared_bytes());
     local_.clear();
     local_.resize(launch.warps());
   }
@@ -167,6 +167,7 @@ void BlockChecker::CheckShared(ExecContext& context, const Instr& instr, const M
 
 void BlockChecker::CheckRaces(ExecContext& context, const Instr& instr, const MemorySite& site,
                               const std::uint64_t* addresses, bool consecutive) {
+  const std::uint64_t bytes = AccessBytes(site);
   SharedRaces::Access access;
   access.warp = context.warp;
   access.pc = context.PcOf(instr);
@@ -177,7 +178,7 @@ void BlockChecker::CheckRaces(ExecContext& context, const Instr& instr, const Me
   access.release = site.release;
   // Lanes of one instruction that write the same bytes are CheckOverlap's business.
   std::uint32_t seen_by_other_lane = 0;
-  if (site.write && !site.atomic && !consecutive) {
+  if (site.write && !site.atomic && !consecutive && MayRepeat(addresses, context.mask)) {
     ForLanes(context.mask, [&](std::uint32_t lane) {
       for (std::uint32_t other = 0; other < lane; ++other) {
         if ((context.mask >> other & 1) != 0 && addresses[other] == addresses[lane]) {
@@ -188,16 +189,16 @@ void BlockChecker::CheckRaces(ExecContext& context, const Instr& instr, const Me
   }
   ForLanes(context.mask & ~seen_by_other_lane, [&](std::uint32_t lane) {
     access.lane = lane;
-    const auto race = races_.OnAccess(access, addresses[lane], AccessBytes(site));
-    if (race) {
-      const InstrInfo& other = launch_->program->info[race->other_pc];
+    SharedRaces::Race race;
+    if (races_.OnAccess(access, addresses[lane], bytes, race)) {
+      const InstrInfo& other = launch_->program->info[race.other_pc];
       Report(context, instr, lane, "race",
              std::string(site.write ? "writes" : "reads") + " shared memory at offset " +
                  std::to_string(addresses[lane]) + ", which thread " +
-                 ThreadName(race->other_thread) + (race->other_write ? " wrote" : " read") +
+                 ThreadName(race.other_thread) + (race.other_write ? " wrote" : " read") +
                  " at line " + std::to_string(other.line) + " (" +
                  launch_->program->texts[other.text] + ") with no " +
-                 (race->same_warp ? "bar.warp.sync or barrier" : "barrier or flag") + " between",
+                 (race.same_warp ? "bar.warp.sync or barrier" : "barrier or flag") + " between",
              addresses[lane]);
     }
   });
@@ -217,13 +218,7 @@ void BlockChecker::CheckOverlap(ExecContext& context, const Instr& instr, const 
     }
     return false;
   };
-  bool ascending = true;
-  std::uint32_t previous = kWarpSize;
-  ForLanes(context.mask, [&](std::uint32_t lane) {
-    ascending &= previous == kWarpSize || addresses[lane] > addresses[previous];
-    previous = lane;
-  });
-  if (ascending) {
+  if (!MayRepeat(addresses, context.mask)) {
     return;
   }
   ForLanes(context.mask, [&](std::uint32_t lane) {

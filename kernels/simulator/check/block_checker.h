@@ -73,6 +73,8 @@ class BlockChecker final : public AccessObserver {
 
 /// Whether all 32 lanes are active and their accesses lie side by side in ascending order.
 bool AreConsecutive(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+/// False: no two lanes have the same address. True: perhaps some have.
+bool MayRepeat(const std::uint64_t* addresses, std::uint32_t mask);
 /// Extra cycles of one shared-memory request: 32 banks of 4 bytes; lanes are served 32, 16 or 8 at
 /// a time for 4, 8 and 16 bytes each, and different words in one bank take a cycle each.
 std::uint64_t BankConflicts(const std::uint64_t* addresses, std::uint32_t mask,

@@ -10,14 +10,11 @@
 
 namespace voltcheck::simulator {
 
-void LockWords::Add(const Block& block) {
-  if (block.checker() == nullptr) {
-    return;
-  }
-  for (const auto& [address, use] : block.checker()->order().locks()) {
-    const auto [known, added] = words_.try_emplace(address, Use{use, block.index()});
-    if (!added && block.index() < known->second.block) {
-      known->second = {use, block.index()};
+void LockWords::Add(const BlockResult& block) {
+  for (const auto& [address, use] : block.locks) {
+    const auto [known, added] = words_.try_emplace(address, Use{use, block.index});
+    if (!added && block.index < known->second.block) {
+      known->second = {use, block.index};
     }
   }
 }

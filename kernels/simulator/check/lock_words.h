@@ -9,14 +9,14 @@
 namespace voltcheck::simulator {
 
 class BatchMemory;
-class Block;
+struct BlockResult;
 class FindingList;
 struct LaunchState;
 
 /// The words of global memory that the threads of a launch used as locks or waited on.
 class LockWords {
  public:
-  void Add(const Block& block);
+  void Add(const BlockResult& block);
   /// A "lock" finding for each one that does not hold what it held before the launch, which
   /// `memory` kept: the next launch would find it taken, or its flag set already.
   void Report(const LaunchState& launch, BatchMemory& memory, FindingList& findings) const;

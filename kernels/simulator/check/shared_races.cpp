@@ -6,17 +6,24 @@
 namespace voltcheck::simulator {
 
 void SharedRaces::Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_t warps) {
-  granule_ = granule;
+  constexpr std::uint32_t kLastPhase = 1u << 31;
+  if (granule != granule_ || phase_ > kLastPhase) {
+    granule_ = granule;
+    phase_ = 0;
+    chunks_.clear();
+    cells_.clear();
+  }
+  first_phase_ = ++phase_;
   warps_ = warps;
   const auto chunks = static_cast<std::size_t>((bytes + kChunkBytes - 1) / kChunkBytes);
-  chunks_.assign(chunks, Cell{});
+  if (chunks > chunks_.size()) {
+    chunks_.resize(chunks);
+  }
   split_.assign(chunks, 0);
-  cells_.resize(chunks * (kChunkBytes / granule));
   clocks_.assign(warps, 1);
   syncs_.assign(warps, 1);
   known_.assign(std::size_t{warps} * warps, 0);
   arrived_.clear();
-  phase_ = 1;
   partial_ = false;
   fenced_.assign(warps, {});
   pending_.assign(warps, {});
@@ -71,56 +78,57 @@ void SharedRaces::PassMessages(const Access& access, std::uint64_t offset) {
   }
 }
 
-std::optional<SharedRaces::Race> SharedRaces::AgainstWriter(const Access& access,
-                                                            const Write& write) const {
+bool SharedRaces::AgainstWriter(const Access& access, const Write& write, Race& race) const {
   if (write.phase != phase_ || write.thread == access.warp * kWarpSize + access.lane) {
-    return std::nullopt;
+    return false;
   }
   const std::uint32_t warp = write.thread / kWarpSize;
   const bool same_warp = warp == access.warp;
   const bool ordered =
       same_warp ? write.syncs < syncs_[warp] : Ordered(access.warp, warp, write.clock);
   if (ordered) {
-    return std::nullopt;
+    return false;
   }
-  return Race{write.thread, write.pc, true, same_warp};
+  race = {write.thread, write.pc, true, same_warp};
+  return true;
 }
 
-std::optional<SharedRaces::Race> SharedRaces::AgainstReaders(const Access& access,
-                                                             const Cell& cell) const {
-  if (cell.read_lanes == 0 || (access.strong && cell.read_strong != 0)) {
-    return std::nullopt;
+bool SharedRaces::AgainstReaders(const Access& access, const Cell& cell, Race& race) const {
+  if (cell.read_lanes == 0 || cell.phase < first_phase_ ||
+      (access.strong && cell.read_strong != 0)) {
+    return false;
   }
-  const auto race = [&](std::uint32_t warp, std::uint32_t lane) {
-    return Race{warp * kWarpSize + lane, cell.read_pc, false, warp == access.warp};
+  const auto found = [&](std::uint32_t warp, std::uint32_t lane) {
+    race = {warp * kWarpSize + lane, cell.read_pc, false, warp == access.warp};
+    return true;
   };
   if (cell.read_warp == access.warp) {
     const std::uint32_t others = cell.read_lanes & ~(1u << access.lane);
     if (others != 0 && cell.read_syncs == syncs_[access.warp]) {
-      return race(access.warp, static_cast<std::uint32_t>(std::countr_zero(others)));
+      return found(access.warp, static_cast<std::uint32_t>(std::countr_zero(others)));
     }
   } else if (!Ordered(access.warp, cell.read_warp, cell.read_clock)) {
-    return race(cell.read_warp, static_cast<std::uint32_t>(std::countr_zero(cell.read_lanes)));
+    return found(cell.read_warp, static_cast<std::uint32_t>(std::countr_zero(cell.read_lanes)));
   }
   // Earlier readers: only which warps is known, which is enough while all barriers are whole.
   const std::uint32_t others = cell.read_warps & ~(1u << access.warp) & ~(1u << cell.read_warp);
   if (others != 0 && cell.phase == phase_ && !partial_) {
-    return race(static_cast<std::uint32_t>(std::countr_zero(others)), 0);
+    return found(static_cast<std::uint32_t>(std::countr_zero(others)), 0);
   }
-  return std::nullopt;
+  return false;
 }
 
-void SharedRaces::NoteRead(const Access& access, Cell& cell) {
-  const std::uint32_t clock = clocks_[access.warp];
+inline void SharedRaces::NoteRead(const Access& access, Cell& cell) {
   const std::uint32_t syncs = syncs_[access.warp];
-  if (cell.read_warp == access.warp && cell.read_syncs == syncs) {
+  const bool is_known = cell.phase >= first_phase_;
+  if (is_known && cell.read_warp == access.warp && cell.read_syncs == syncs) {
     cell.read_lanes |= 1u << access.lane;
   } else {
     cell.read_warp = static_cast<std::uint8_t>(access.warp);
     cell.read_syncs = syncs;
     cell.read_lanes = 1u << access.lane;
   }
-  cell.read_clock = clock;
+  cell.read_clock = clocks_[access.warp];
   if (cell.phase != phase_) {
     cell.phase = phase_;
     cell.read_warps = 0;
@@ -130,53 +138,58 @@ void SharedRaces::NoteRead(const Access& access, Cell& cell) {
   cell.read_strong = access.strong ? 1 : 0;
 }
 
-std::optional<SharedRaces::Race> SharedRaces::Touch(const Access& access, Cell& cell) {
-  std::optional<Race> race = AgainstWriter(access, cell.plain);
-  if (!race && !access.strong) {
-    race = AgainstWriter(access, cell.strong);
+inline bool SharedRaces::Touch(const Access& access, Cell& cell, Race& race) {
+  bool races = false;
+  if (cell.plain.phase == phase_ || cell.strong.phase == phase_) {
+    races = AgainstWriter(access, cell.plain, race) ||
+            (!access.strong && AgainstWriter(access, cell.strong, race));
   }
   if (!access.write) {
     NoteRead(access, cell);
-    return race;
+    return races;
   }
-  if (!race) {
-    race = AgainstReaders(access, cell);
-  }
+  races = races || (cell.read_lanes != 0 && AgainstReaders(access, cell, race));
   (access.strong ? cell.strong : cell.plain) = {clocks_[access.warp], syncs_[access.warp],
                                                 access.pc, access.warp * kWarpSize + access.lane,
                                                 phase_};
   cell.read_lanes = 0;
   cell.read_warps = 0;
-  return race;
+  return races;
 }
 
-std::optional<SharedRaces::Race> SharedRaces::OnAccess(const Access& access, std::uint64_t offset,
-                                                       std::uint64_t bytes) {
+bool SharedRaces::OnAccess(const Access& access, std::uint64_t offset, std::uint64_t bytes,
+                           Race& race) {
   if (access.strong) {
     PassMessages(access, offset);
   }
   const std::uint64_t chunk = offset / kChunkBytes;
   if (bytes == kChunkBytes && split_[chunk] == 0) {
-    return Touch(access, chunks_[chunk]);
+    return Touch(access, chunks_[chunk], race);
   }
   const std::uint64_t per_chunk = kChunkBytes / granule_;
+  if (cells_.size() < chunks_.size() * per_chunk) {
+    cells_.resize(chunks_.size() * per_chunk);
+  }
   Cell* fine = cells_.data() + chunk * per_chunk;
   if (split_[chunk] == 0) {
     std::fill(fine, fine + per_chunk, chunks_[chunk]);
     split_[chunk] = 1;
   }
-  std::optional<Race> race;
+  bool races = false;
   const std::uint64_t first = offset % kChunkBytes / granule_;
   for (std::uint64_t c = first; c < first + bytes / granule_; ++c) {
-    const std::optional<Race> found = Touch(access, fine[c]);
-    race = race ? race : found;
+    Race later;
+    if (Touch(access, fine[c], later) && !races) {
+      race = later;
+      races = true;
+    }
   }
   if (bytes == kChunkBytes && access.write && !access.strong) {
     chunks_[chunk] =
         fine[0];  // all cells hold the same now, but for strong writes, which this one ordered
     split_[chunk] = 0;
   }
-  return race;
+  return races;
 }
 
 void SharedRaces::OnArrive(std::uint32_t barrier, std::uint32_t warp, bool waits) {

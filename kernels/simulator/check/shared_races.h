@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "kernels/simulator/program/program.h"
@@ -22,6 +21,9 @@ namespace voltcheck::simulator {
 /// what its warp knew at the fence to a strong read of the same address that a fence follows (or an
 /// acquire). This is kept by warps, not threads: a fence of any of its threads counts for all, so a
 /// race may be missed for it, but none is invented.
+///
+/// A block that starts finds the cells of the one before it, which lie in earlier phases and mean
+/// nothing to it: clearing them would take longer than a small block runs.
 ///
 /// A cell stands for 16 bytes as long as they are accessed together, else for the smallest access
 /// of the program.
@@ -46,7 +48,8 @@ class SharedRaces {
 
   /// `granule` (a power of two up to 16 bytes) divides every access of the program.
   void Start(std::uint64_t bytes, std::uint32_t granule, std::uint32_t warps);
-  std::optional<Race> OnAccess(const Access& access, std::uint64_t offset, std::uint64_t bytes);
+  /// True: a race, described in `race`.
+  bool OnAccess(const Access& access, std::uint64_t offset, std::uint64_t bytes, Race& race);
   /// A warp comes to a barrier; `waits`: not bar.arrive.
   void OnArrive(std::uint32_t barrier, std::uint32_t warp, bool waits);
   /// A barrier lets these warps go; `whole`: all threads of the block that have not exited.
@@ -74,16 +77,16 @@ class SharedRaces {
     std::uint32_t read_pc = 0;
     std::uint32_t read_lanes = 0;  ///< of the warp that read last
     std::uint32_t read_warps = 0;  ///< all that read since barrier `phase`
-    std::uint32_t phase = 0;
+    std::uint32_t phase = 0;       ///< of the last read
     std::uint8_t read_warp = 0;
     std::uint8_t read_strong = 0;
   };
   bool Ordered(std::uint32_t warp, std::uint32_t other, std::uint32_t clock) const {
     return known_[warp * warps_ + other] >= clock;
   }
-  std::optional<Race> Touch(const Access& access, Cell& cell);
-  std::optional<Race> AgainstWriter(const Access& access, const Write& write) const;
-  std::optional<Race> AgainstReaders(const Access& access, const Cell& cell) const;
+  bool Touch(const Access& access, Cell& cell, Race& race);
+  bool AgainstWriter(const Access& access, const Write& write, Race& race) const;
+  bool AgainstReaders(const Access& access, const Cell& cell, Race& race) const;
   void NoteRead(const Access& access, Cell& cell);
   void PassMessages(const Access& access, std::uint64_t offset);
   /// What the warp knows, itself included, to be known by others; its clock moves on.
@@ -94,16 +97,17 @@ class SharedRaces {
   std::uint32_t warps_ = 0;
   std::vector<Cell> chunks_;           ///< one per 16 bytes
   std::vector<std::uint8_t> split_;    ///< by chunk: its fine cells hold the truth
-  std::vector<Cell> cells_;            ///< one per granule
+  std::vector<Cell> cells_;            ///< one per granule; none before the first that is split
   std::vector<std::uint32_t> clocks_;  ///< by warp
   std::vector<std::uint32_t> syncs_;   ///< by warp: what has ordered its own threads so far
   std::vector<std::uint32_t> known_;   ///< [warp][other]: the other's clock that lies before
   /// [barrier][other]: what those who arrived know
   std::vector<std::vector<std::uint32_t>> arrived_;
-  std::uint32_t phase_ = 1;      ///< barriers of the whole block
-  bool partial_ = false;         ///< a barrier of some warps, or a flag, was used in this phase
-  std::vector<Clocks> fenced_;   ///< by warp: what it knew at its last fence
-  std::vector<Clocks> pending_;  ///< by warp: read from flags, known after its next fence
+  std::uint32_t phase_ = 1;        ///< barriers of the whole block, and blocks before it
+  std::uint32_t first_phase_ = 1;  ///< of this block
+  bool partial_ = false;           ///< a barrier of some warps, or a flag, was used in this phase
+  std::vector<Clocks> fenced_;     ///< by warp: what it knew at its last fence
+  std::vector<Clocks> pending_;    ///< by warp: read from flags, known after its next fence
   std::map<std::uint64_t, Clocks> messages_;  ///< by offset: what the flag there carries
 };
 

@@ -26,9 +26,22 @@ void View::Join(const View& other) {
 ThreadOrder::BlockState& ThreadOrder::BlockAt(std::uint64_t block) {
   BlockState& state = blocks_[block];
   if (state.threads.empty()) {
+    if (!spare_.empty()) {
+      state.threads = std::move(spare_.back());
+      spare_.pop_back();
+    }
     state.threads.resize(threads_);
   }
   return state;
+}
+
+void ThreadOrder::Forget(std::uint64_t block) {
+  const auto state = blocks_.find(block);
+  if (state != blocks_.end()) {
+    state->second.threads.clear();
+    spare_.push_back(std::move(state->second.threads));
+    blocks_.erase(state);
+  }
 }
 
 std::uint32_t ThreadOrder::Now(GridThread thread) {

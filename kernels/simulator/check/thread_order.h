@@ -50,6 +50,8 @@ struct AccessOrder {
 class ThreadOrder {
  public:
   explicit ThreadOrder(std::uint64_t threads_of_block) : threads_(threads_of_block) {}
+  /// All threads of the block have exited. What they told others stays.
+  void Forget(std::uint64_t block);
 
   /// The tick to note with an access that this thread makes now.
   std::uint32_t Now(GridThread thread);
@@ -105,6 +107,7 @@ class ThreadOrder {
 
   std::uint64_t threads_;
   std::unordered_map<std::uint64_t, BlockState> blocks_;
+  std::vector<std::vector<Thread>> spare_;  ///< of blocks that are over, to be used again
 };
 
 }  // namespace voltcheck::simulator

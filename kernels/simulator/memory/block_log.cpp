@@ -124,12 +124,12 @@ void AllocationUndo::Save(std::uint64_t offset, std::uint64_t bytes) {
   }
 }
 
-void AllocationUndo::Restore() {
+void AllocationUndo::Restore(bool written) {
   for (std::uint64_t c = 0; c < count_; ++c) {
     const Chunk& chunk = chunks_[c];
     if (chunk.state.load() == 2) {
       std::copy(chunk.data.begin(), chunk.data.end(), allocation_.host + c * kChunkBytes);
-      if (allocation_.written != nullptr) {
+      if (written && allocation_.written != nullptr) {
         allocation_.written->Assign(c * kChunkBytes, chunk.written);
       }
     }
@@ -166,7 +166,13 @@ void BatchMemory::Save(Allocation& allocation, std::uint64_t offset, std::uint64
 
 void BatchMemory::Rollback() {
   for (const auto& undo : undo_) {
-    undo->Restore();
+    undo->Restore(true);
+  }
+}
+
+void BatchMemory::RollbackContents() {
+  for (const auto& undo : undo_) {
+    undo->Restore(false);
   }
 }
 

@@ -24,7 +24,8 @@ class AllocationUndo {
   AllocationUndo(Allocation& allocation, const BatchMemory& owner, AllocationUndo* outer);
   /// Saves the chunks of [offset, offset + bytes) before their first change. Any thread.
   void Save(std::uint64_t offset, std::uint64_t bytes);
-  void Restore();
+  /// Without `written`, what is known to have been written stays known.
+  void Restore(bool written);
   Allocation& allocation() const { return allocation_; }
   const BatchMemory& owner() const { return owner_; }
   AllocationUndo* outer() const { return outer_; }
@@ -60,6 +61,8 @@ class BatchMemory {
 
   void Save(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
   void Rollback();
+  /// The contents alone; what is known to have been written stays known.
+  void RollbackContents();
   /// The allocations that were written.
   const std::vector<std::unique_ptr<AllocationUndo>>& written() const { return undo_; }
   Allocation* FindByHost(const std::byte* host) const;

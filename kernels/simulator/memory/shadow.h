@@ -14,6 +14,8 @@ class ByteSet {
   explicit ByteSet(std::uint64_t bytes) : words_((bytes + 63) / 64 + 1) {}
 
   void Clear() { std::fill(words_.begin(), words_.end(), 0); }
+  /// Empty, and for memory of this size.
+  void Reset(std::uint64_t bytes) { words_.assign((bytes + 63) / 64 + 1, 0); }
 
   void Add(std::uint64_t begin, std::uint64_t count) {
     while (count != 0) {

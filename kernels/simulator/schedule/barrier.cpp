@@ -50,8 +50,8 @@ bool Block::Arrive(Warp& warp, std::size_t index, const Instr& instr, const Cont
   barrier.reduced_and &= votes == group.mask;
   barrier.reduced_count += static_cast<std::uint32_t>(std::popcount(votes));
 
-  if (checker_ != nullptr) {
-    checker_->OnArrive(id, warp.index(), group.mask, control.barrier != BarrierOp::kArrive);
+  if (is_watched_) {
+    checker_.OnArrive(id, warp.index(), group.mask, control.barrier != BarrierOp::kArrive);
   }
   if (control.barrier == BarrierOp::kArrive) {
     ++group.pc;
@@ -157,8 +157,8 @@ void Block::Release(std::uint32_t id) {
     }
     warp.OnBarrier();
   }
-  if (checker_ != nullptr) {
-    checker_->OnRelease(id, waiting, whole);
+  if (is_watched_) {
+    checker_.OnRelease(id, waiting, whole);
   }
   barrier = Barrier{};
   barrier.arrived.assign(warps_.size(), 0);

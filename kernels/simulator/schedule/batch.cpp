@@ -33,6 +33,10 @@ void RunAlone(const LaunchState& launch, std::uint64_t block, bool logs, BatchMe
   if (entry.stop == Block::Stop::kSlice) {
     entry.stop = Block::Stop::kPaused;
   }
+  if (entry.stop != Block::Stop::kPaused) {
+    entry.result = entry.block->TakeResult();
+    pool.Give(std::move(entry.block));
+  }
 }
 
 void TryBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, BlockPool& pool,
@@ -59,9 +63,11 @@ void TryBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, 
 
 void GoOnAmongOthers(const LaunchState& launch, std::vector<BatchEntry>& entries) {
   for (BatchEntry& entry : entries) {
-    entry.block->log().set_memory(launch.memory);
-    entry.block->set_pauses_before_communication(false);
-    entry.block->Resume();
+    if (entry.block != nullptr) {
+      entry.block->log().set_memory(launch.memory);
+      entry.block->set_pauses_before_communication(false);
+      entry.block->Resume();
+    }
   }
 }
 
@@ -89,7 +95,7 @@ bool RunBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, 
     TryBatch(launch, blocks, pool, memory, entries);
     std::vector<const BlockLog*> logs;
     for (const BatchEntry& entry : entries) {
-      logs.push_back(&entry.block->log());
+      logs.push_back(entry.block != nullptr ? &entry.block->log() : &entry.result.log);
     }
     const Overlap overlap = FindOverlap(logs, memory);
     if (overlap == Overlap::kApart) {
@@ -98,7 +104,9 @@ bool RunBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, 
     }
     memory.Rollback();
     for (BatchEntry& entry : entries) {
-      pool.Give(std::move(entry.block));
+      if (entry.block != nullptr) {
+        pool.Give(std::move(entry.block));
+      }
     }
     entries.clear();
     if (overlap == Overlap::kConflict) {

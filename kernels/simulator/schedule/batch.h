@@ -25,7 +25,8 @@ class BlockPool {
 /// What became of one block of a batch.
 struct BatchEntry {
   Block::Stop stop = Block::Stop::kFinished;  ///< kFinished, kKilled, or kPaused and still to go on
-  std::unique_ptr<Block> block;
+  std::unique_ptr<Block> block;               ///< kPaused
+  BlockResult result;                         ///< else
 };
 
 /// Runs blocks side by side until each has finished or comes to an instruction with which it may

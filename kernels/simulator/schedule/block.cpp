@@ -27,10 +27,9 @@ void Block::Start(const LaunchState& launch, std::uint64_t index) {
   }
   findings_.Clear();
   log_ = BlockLog();
-  checker_.reset();
-  if (BlockChecker::Wanted(launch)) {
-    checker_ = std::make_unique<BlockChecker>();
-    checker_->Start(launch, index, findings_);
+  is_watched_ = BlockChecker::Wanted(launch);
+  if (is_watched_) {
+    checker_.Start(launch, index, findings_);
   }
   random_ = ScheduleRandom(launch.options.schedule, ~index + (launch.number << 40));
   next_warp_ = 0;
@@ -85,7 +84,7 @@ ExecContext Block::MakeContext() {
   context.shared = {reinterpret_cast<std::byte*>(shared_.data()), launch_->shared_bytes()};
   context.constants = launch_->constants;
   context.params = {const_cast<std::byte*>(launch_->parameters.data()), launch_->parameters.size()};
-  context.observer = checker_.get();
+  context.observer = is_watched_ ? &checker_ : nullptr;
   context.SetBase(RowBase::kConstant, launch_->program->constants.data());
   context.SetBase(RowBase::kBlock, rows_.data());
   return context;
@@ -179,11 +178,23 @@ kernels::Counters Block::counters() const {
     counters.mma += warp.matrix_instructions();
     counters.mma_zero_rows += warp.matrix_zero_rows();
   }
-  if (checker_ != nullptr) {
-    counters.bank_conflicts = checker_->bank_conflicts();
-    counters.global_sectors = checker_->global_sectors();
+  if (is_watched_) {
+    counters.bank_conflicts = checker_.bank_conflicts();
+    counters.global_sectors = checker_.global_sectors();
   }
   return counters;
+}
+
+BlockResult Block::TakeResult() {
+  BlockResult result;
+  result.index = index_;
+  result.findings = std::move(findings_);
+  result.counters = counters();
+  result.log = std::move(log_);
+  if (is_watched_) {
+    result.locks = checker_.order().locks();
+  }
+  return result;
 }
 
 std::uint64_t Block::lane_instructions() const {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +14,15 @@
 #include "kernels/simulator/schedule/warp.h"
 
 namespace voltcheck::simulator {
+
+/// What one block did and found.
+struct BlockResult {
+  std::uint64_t index = 0;
+  FindingList findings;
+  kernels::Counters counters;
+  BlockLog log;
+  std::map<std::uint64_t, LockUse> locks;  ///< by address
+};
 
 /// One thread block: its warps, shared memory and barriers. Reused for one block after the other.
 class Block {
@@ -46,10 +55,11 @@ class Block {
   void StartLog(BatchMemory& memory, bool logs_reads) { log_ = BlockLog(memory, logs_reads); }
   BlockLog& log() { return log_; }
   const BlockLog& log() const { return log_; }
-  const BlockChecker* checker() const { return checker_.get(); }
   const FindingList& findings() const { return findings_; }
   FindingList& findings() { return findings_; }
   kernels::Counters counters() const;
+  /// When it has come to an end; then another block may start in its place.
+  BlockResult TakeResult();
   std::uint64_t lane_instructions() const;
   /// Messages (volatile accesses, atomics) since Start.
   std::uint64_t messages() const;
@@ -101,7 +111,8 @@ class Block {
   std::vector<Barrier> barriers_;
   FindingList findings_;
   BlockLog log_;
-  std::unique_ptr<BlockChecker> checker_;  ///< null: nobody wants to see accesses
+  BlockChecker checker_;
+  bool is_watched_ = false;  ///< somebody wants to see accesses
   ScheduleRandom random_;
   std::size_t next_warp_ = 0;
   bool pauses_ = false;

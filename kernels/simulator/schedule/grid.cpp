@@ -79,7 +79,7 @@ class GridRun {
       }
     }
     for (const std::unique_ptr<Block>& block : resident_) {
-      Collect(*block);  // after a fault: what the others had done and found
+      Collect(block->TakeResult());  // after a fault: what the others had done and found
     }
     return std::move(result_);
   }
@@ -126,7 +126,7 @@ class GridRun {
         continue;
       }
       result_.faulted |= entry.stop == Block::Stop::kKilled;
-      Retire(std::move(entry.block));
+      Retire(entry.result);
     }
     if (!result_.faulted && done_instructions_ > launch_.options.instruction_limit) {
       result_.findings.Add(launch_, order_[next_ - 1], 0, "limit", LimitMessage(), kNone, 0);
@@ -153,7 +153,8 @@ class GridRun {
       }
       if (stop == Block::Stop::kFinished) {
         progress = true;
-        Retire(std::move(resident_[i]));
+        Retire(resident_[i]->TakeResult());
+        pool_.Give(std::move(resident_[i]));
         resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(i));
         continue;
       }
@@ -181,18 +182,20 @@ class GridRun {
            "spins forever, and so do " + std::to_string(resident_.size() - 1) + " other blocks: ");
     }
   }
-  void Retire(std::unique_ptr<Block> block) {
-    Collect(*block);
-    done_instructions_ += block->lane_instructions();
-    pool_.Give(std::move(block));
+  void Retire(const BlockResult& block) {
+    Collect(block);
+    done_instructions_ += block.counters.lane_instructions;
+    if (launch_.global_races != nullptr) {
+      launch_.global_races->order().Forget(block.index);
+    }
   }
-  void Collect(const Block& block) {
+  void Collect(const BlockResult& block) {
     if (launch_.memory != nullptr) {
-      trail_.touches.Add(block.log());
+      trail_.touches.Add(block.log);
       trail_.locks.Add(block);
     }
-    result_.findings.Append(block.findings());
-    result_.counters += block.counters();
+    result_.findings.Append(block.findings);
+    result_.counters += block.counters;
   }
 
   const LaunchState& launch_;
@@ -234,11 +237,20 @@ GridResult RunGrid(const LaunchState& launch) {
   ContestedBytes contested = trail.touches.TakeContested();
   if (checks.global_races && !contested.empty()) {
     // Once more, the very same way, with an eye on the bytes that two threads touch.
-    memory.Rollback();
-    GlobalRaces races(std::move(contested), GlobalGranule(*launch.program), kThreadsOfBlock);
+    GlobalRaces races(std::move(contested), GlobalGranule(*launch.program), launch.threads());
     LaunchState watched = launch;
     watched.global_races = &races;
-    result = GridRun(watched, trail).Run();
+    if (result.faulted) {  // who wrote last belongs to what is said of a deadlock
+      memory.Rollback();
+      result = GridRun(watched, trail).Run();
+    } else {  // the rest has been seen
+      memory.RollbackContents();
+      watched.options.checks.uninitialised = false;
+      watched.options.checks.shared_races = false;
+      watched.options.checks.counters = false;
+      watched.options.checks.leaked_locks = false;
+      result.findings.AppendNew(GridRun(watched, trail).Run().findings);
+    }
   }
   if (checks.leaked_locks && !result.faulted) {
     trail.locks.Report(launch, memory, result.findings);

@@ -29,7 +29,7 @@ Interleaving::Interleaving(const LaunchState& launch)
 
 void Interleaving::Restart() {
   memory_.Rollback();
-  races_ = std::make_unique<GlobalRaces>(ContestedBytes::Everything(), 1, kThreadsOfBlock);
+  races_ = std::make_unique<GlobalRaces>(ContestedBytes::Everything(), 1, launch_.threads());
   launch_.global_races = launch_.options.checks.global_races ? races_.get() : nullptr;
   const std::size_t threads = blocks_.size() * launch_.threads();
   states_.assign(threads, State{});
@@ -190,9 +190,10 @@ GridResult Interleaving::TakeResult() {
   GridResult result;
   LockWords locks;
   for (const auto& block : blocks_) {
-    result.findings.Append(block->findings());
-    result.counters += block->counters();
-    locks.Add(*block);
+    const BlockResult done = block->TakeResult();
+    result.findings.Append(done.findings);
+    result.counters += done.counters;
+    locks.Add(done);
   }
   result.faulted = faulted_;
   if (launch_.options.checks.leaked_locks && !faulted_) {
