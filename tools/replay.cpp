@@ -70,7 +70,7 @@ ExitStatus Replay(const Words& words) {
   arguments.Value("case", "", "descriptor, as a failure prints it");
   arguments.Value("from", "", "run file: repeat its cases as they ran, and compare the bits");
   arguments.Value("index", "", "with --from: the case of this number alone");
-  arguments.Flag("tp", "under mpirun: a slice of the layer on every rank, summed by MPI");
+  arguments.Flag("tp", "under mpirun: a slice of the layer on every rank, summed by NCCL or MPI");
   arguments.Value("property", "", "ask this property about the case; 'list properties' names them");
   arguments.Positional("fixture", -1);
   arguments.Value("tactics", "default", std::string(kTacticChoiceHelp).c_str());

@@ -18,7 +18,9 @@
 #include "reference/stage.h"
 #include "tools/terminal.h"
 #include "verify/case_runner.h"
+#include "verify/gpu_choice.h"
 #include "verify/journal/identity.h"
+#include "verify/scale/nccl_sum.h"
 #include "verify/scale/ranks.h"
 
 namespace voltcheck::tools {
@@ -28,6 +30,7 @@ using Json = nlohmann::ordered_json;
 using reference::SumType;
 
 constexpr std::size_t kHashDigits = 64;
+constexpr int kNoGpu = -1;
 
 // What every rank tells of its slice, of fixed size.
 struct Slice {
@@ -60,7 +63,7 @@ struct Distance {
   double rms() const { return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count)); }
 };
 
-// One of the two sums that MPI made.
+// One of the two sums that the library made.
 struct Sum {
   const char* name;
   SumType type;
@@ -141,8 +144,32 @@ Json ToJson(const Sum& sum) {
           {"in_no_modelled_order", sum.unexplained}};
 }
 
+// What added the ranks' outputs.
+struct Library {
+  std::string name;
+  std::string why_not_nccl;
+};
+
+// NCCL where every rank has a GPU, else MPI.
+Library AllReduce(verify::Ranks& ranks, const verify::DeviceOptions& device, int own_gpu,
+                  std::vector<std::uint16_t>& halves, std::vector<float>& floats) {
+  Library library{ranks.library(), "the slices ran on the simulator"};
+  if (device.kind == "cuda") {
+    library.why_not_nccl.clear();
+    if (const auto nccl = verify::OpenNccl(ranks, own_gpu, library.why_not_nccl)) {
+      nccl->SumHalves(halves);
+      nccl->SumFloats(floats);
+      library.name = nccl->name();
+      return library;
+    }
+  }
+  ranks.SumHalves(halves);
+  ranks.SumFloats(floats);
+  return library;
+}
+
 void Print(const std::string& descriptor, const std::vector<Slice>& slices,
-           const std::vector<Sum>& sums) {
+           const std::vector<Sum>& sums, const Library& library) {
   const bool colour = WantsColour(stdout);
   std::printf("%zu slices of %s\n\n", slices.size(), descriptor.c_str());
   for (std::size_t rank = 0; rank < slices.size(); ++rank) {
@@ -155,7 +182,8 @@ void Print(const std::string& descriptor, const std::vector<Slice>& slices,
                 slices[rank].reason);
   }
   for (const Sum& sum : sums) {
-    std::printf("\nall-reduce in %s (%zu elements)\n", sum.name, sum.values.size());
+    std::printf("\nall-reduce in %s by %s (%zu elements)\n", sum.name, library.name.c_str(),
+                sum.values.size());
     std::printf("  to the fp64 oracle of the whole layer   max %.4g, rms %.4g\n", sum.to_oracle.max,
                 sum.to_oracle.rms());
     std::printf("  to the exact sum of the ranks' outputs  max %.4g, rms %.4g\n", sum.to_exact.max,
@@ -216,7 +244,7 @@ std::vector<Slice> Exchange(verify::Ranks& ranks, const Slice& own) {
 }
 
 ExitStatus Run(verify::Ranks& ranks, const std::string& descriptor, verify::ProblemSource& source,
-               const SessionOptions& options) {
+               const SessionOptions& options, int own_gpu) {
   // Whatever goes wrong on one rank is told before all ranks give up together.
   OwnSlice own;
   try {
@@ -232,10 +260,9 @@ ExitStatus Run(verify::Ranks& ranks, const std::string& descriptor, verify::Prob
     return static_cast<verify::Verdict>(one.verdict) == verify::Verdict::kPassed;
   });
   std::vector<std::uint16_t> halves = output;
-  ranks.SumHalves(halves);
   std::vector<float> floats(elements);
   arith::HalfToFloat(output.data(), floats.data(), elements);
-  ranks.SumFloats(floats);
+  const Library library = AllReduce(ranks, options.device, own_gpu, halves, floats);
   const std::string all = ranks.Gather(
       {reinterpret_cast<const char*>(output.data()), elements * sizeof(std::uint16_t)});
   if (ranks.rank() > 0) {
@@ -259,7 +286,10 @@ ExitStatus Run(verify::Ranks& ranks, const std::string& descriptor, verify::Prob
     passed = passed && sum.beyond == 0;
   }
   if (options.json) {
-    Json json{{"schema", "voltcheck.tensor_parallel/1"}, {"descriptor", descriptor}};
+    Json json{{"schema", "voltcheck.tensor_parallel/1"},
+              {"descriptor", descriptor},
+              {"library", library.name},
+              {"why_not_nccl", library.why_not_nccl}};
     for (const Slice& one : slices) {
       json["ranks"].push_back(
           {{"verdict", verify::ToString(static_cast<verify::Verdict>(one.verdict))},
@@ -272,7 +302,7 @@ ExitStatus Run(verify::Ranks& ranks, const std::string& descriptor, verify::Prob
     json["passed"] = passed;
     std::printf("%s\n", json.dump(1).c_str());
   } else if (!options.quiet || !passed) {
-    Print(descriptor, slices, sums);
+    Print(descriptor, slices, sums, library);
     std::printf("\n%s\n", passed ? "PASSED" : "FAILED");
   }
   return passed ? ExitStatus::kPassed : ExitStatus::kFailed;
@@ -281,16 +311,21 @@ ExitStatus Run(verify::Ranks& ranks, const std::string& descriptor, verify::Prob
 }  // namespace
 
 ExitStatus ReplayTensorParallel(const std::string& descriptor, verify::ProblemSource& source,
-                                const SessionOptions& options) {
+                                SessionOptions options) {
   if (!verify::StartedByMpi()) {
     throw BadInput("--tp", "needs one process for each slice",
                    "start it as 'mpirun -n 4 voltcheck replay --tp ...'");
   }
   const std::unique_ptr<verify::Ranks> ranks = verify::OpenRanks();
+  // Each rank its own GPU; where there are too few, none has one to itself.
+  const verify::Ranks::Place place = ranks->OnHost();
+  const bool alone = place.size <= static_cast<int>(options.device.gpus.size());
+  const int gpu = verify::ShareOfGpus(options.device.gpus, place.rank, place.size).front();
+  options.device.gpus = {gpu};
   ExitStatus status = ExitStatus::kBadInput;
   std::string line;
   try {
-    status = Run(*ranks, descriptor, source, options);
+    status = Run(*ranks, descriptor, source, options, alone ? gpu : kNoGpu);
   } catch (const Error& error) {
     status = error.status();
     line = error.what();

@@ -8,12 +8,13 @@
 namespace voltcheck::tools {
 
 /// `mpirun -n N voltcheck replay --tp --case DESCRIPTOR`: every rank runs its slice of the layer on
-/// its own device, judged as any case; the outputs are summed by MPI's all-reduce in fp16 and in
-/// fp32 and held against the fp64 oracle of the layer that is not split, and against the modelled
-/// orders of summation. Rank 0 prints. Status 0: all slices passed, and both sums are as near the
-/// exact sum of the ranks' outputs as any order must come.
+/// its own device, judged as any case; the outputs are summed in fp16 and in fp32, by NCCL where
+/// every rank has a GPU of its own and by MPI otherwise, and held against the fp64 oracle of the
+/// layer that is not split, and against the modelled orders of summation. Rank 0 prints. Status 0:
+/// all slices passed, and both sums are as near the exact sum of the ranks' outputs as any order
+/// must come.
 ExitStatus ReplayTensorParallel(const std::string& descriptor, verify::ProblemSource& source,
-                                const SessionOptions& options);
+                                SessionOptions options);
 
 }  // namespace voltcheck::tools
 

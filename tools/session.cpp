@@ -18,6 +18,7 @@
 #include "tools/summary_table.h"
 #include "tools/terminal.h"
 #include "verify/build_info.h"
+#include "verify/gpu_choice.h"
 #include "verify/journal/identity.h"
 #include "verify/journal/recorded_run.h"
 #include "verify/kernel_usage.h"
@@ -32,35 +33,6 @@ namespace {
 
 constexpr std::uint64_t kMostJobs = 1024;
 
-verify::RunProvenance Provenance(const std::vector<Case>& cases, const SessionOptions& options,
-                                 const verify::ProblemSource& source) {
-  const verify::BuildInfo& build = verify::ThisBuild();
-  verify::RunProvenance p;
-  p.tool_version = build.version;
-  p.commit = build.commit;
-  p.toolkit = build.toolkit;
-  p.compiler = build.compiler;
-  p.arguments = options.arguments;
-  p.options = options.replay;
-  p.planned = cases.size();
-  p.cases_hash = verify::HashOfCases(cases);
-  p.overrides = options.device.overrides;
-  p.seed = options.seed;
-  p.fixtures = source.Hashes();
-  const std::unique_ptr<kernels::Device> device =
-      verify::MakeDevice(options.device, cases.front().numerics);
-  p.device = device->Describe();
-  verify::CheckOverrides(*device, options.device.overrides);
-  for (const Case& c : cases) {
-    if (c.numerics != cases.front().numerics) {
-      p.device.numerics = "by case";
-      break;
-    }
-  }
-  p.kernels_hash = kernels::KernelSet(*device, options.device.modules()).hash();
-  return p;
-}
-
 // The journal of the finished cases, beside the run file.
 void OpenJournal(const SessionOptions& options, const verify::RunProvenance& provenance,
                  std::size_t cases, std::optional<verify::RunJournal>& journal) {
@@ -73,15 +45,6 @@ void OpenJournal(const SessionOptions& options, const verify::RunProvenance& pro
   journal.emplace(options.out, verify::IdentityText(provenance, verify::HashOfBinary()), cases,
                   options.resume);
   verify::RemoveTornFiles(options.out);
-}
-
-verify::SweepOptions HowToRun(const SessionOptions& options) {
-  verify::SweepOptions sweep;
-  sweep.device = options.device;
-  sweep.judge = options.judge;
-  sweep.jobs = options.jobs;
-  sweep.allowed_skips = options.allowed_skips;
-  return sweep;
 }
 
 // The run as all ranks see it.
@@ -138,6 +101,7 @@ void PrintUnused(const verify::UnusedKernels& unused) {
 
 void AddSessionOptions(Arguments& arguments) {
   arguments.Value("device", "simulator", "simulator or cuda");
+  arguments.Value("gpus", "", "cuda: all, or numbers such as 0,2; cases are spread over them");
   arguments.Value("schedule", "0",
                   "simulator: order of CTAs, warps and lanes; 0 is the natural one");
   arguments.Value("check", "all", "simulator: all checkers, or none but bounds and barriers");
@@ -178,6 +142,12 @@ void ReadImplementation(const Arguments& arguments, SessionOptions& options) {
 SessionOptions ReadSessionOptions(const Arguments& arguments, const std::string& command) {
   SessionOptions options;
   options.device.kind = arguments.Text("device");
+  const std::string gpus = arguments.Text("gpus");
+  if (options.device.kind == "cuda") {
+    options.device.gpus = verify::ChooseGpus(gpus);
+  } else if (!gpus.empty()) {
+    throw BadInput("--gpus", "is for GPUs", "add --device cuda");
+  }
   options.device.schedule = arguments.Number("schedule");
   const std::string check = arguments.Text("check");
   if (check != "all" && check != "none") {
@@ -246,6 +216,44 @@ std::string DefaultFixturesFolder() {
     }
   }
   return VOLTCHECK_FIXTURES_DIR;
+}
+
+verify::RunProvenance Provenance(const std::vector<Case>& cases, const SessionOptions& options,
+                                 const verify::ProblemSource& source) {
+  const verify::BuildInfo& build = verify::ThisBuild();
+  verify::RunProvenance p;
+  p.tool_version = build.version;
+  p.commit = build.commit;
+  p.toolkit = build.toolkit;
+  p.compiler = build.compiler;
+  p.arguments = options.arguments;
+  p.options = options.replay;
+  p.planned = cases.size();
+  p.cases_hash = verify::HashOfCases(cases);
+  p.overrides = options.device.overrides;
+  p.seed = options.seed;
+  p.fixtures = source.Hashes();
+  const std::unique_ptr<kernels::Device> device =
+      verify::MakeDevice(options.device, cases.front().numerics);
+  p.device = device->Describe();
+  verify::CheckOverrides(*device, options.device.overrides);
+  for (const Case& c : cases) {
+    if (c.numerics != cases.front().numerics) {
+      p.device.numerics = "by case";
+      break;
+    }
+  }
+  p.kernels_hash = kernels::KernelSet(*device, options.device.modules()).hash();
+  return p;
+}
+
+verify::SweepOptions HowToRun(const SessionOptions& options) {
+  verify::SweepOptions sweep;
+  sweep.device = options.device;
+  sweep.judge = options.judge;
+  sweep.jobs = options.jobs;
+  sweep.allowed_skips = options.allowed_skips;
+  return sweep;
 }
 
 ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& source,
@@ -341,7 +349,12 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
   if (complete && options.extra != nullptr) {
     options.extra->Finish();
   }
-  const bool passed = summary.passed() && !unused.whole_file && (!asked || Passed(*asked)) &&
+  const PropertyAllowance allowance{
+      options.device.implementation != nullptr,
+      std::find(options.allowed_skips.begin(), options.allowed_skips.end(),
+                verify::kDeclinedFilter) != options.allowed_skips.end()};
+  const bool passed = summary.passed() && !unused.whole_file &&
+                      (!asked || Passed(*asked, allowance)) &&
                       (options.extra == nullptr || options.extra->Passed());
   if (json) {
     nlohmann::ordered_json totals = ToJson(summary);
@@ -359,7 +372,7 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
     const bool colour = WantsColour(stdout);
     table.Print(stdout, colour, options.suffix);
     if (asked) {
-      PrintProperties(stdout, *asked, colour, options.suffix);
+      PrintProperties(stdout, *asked, allowance, colour, options.suffix);
     }
     if (options.extra != nullptr) {
       options.extra->Print(stdout, colour);

@@ -14,8 +14,10 @@
 #include "verify/judge_options.h"
 #include "verify/problem_source.h"
 #include "verify/record.h"
+#include "verify/run_file.h"
 #include "verify/scale/ranks.h"
 #include "verify/scale/shards.h"
+#include "verify/sweep.h"
 
 namespace voltcheck::tools {
 
@@ -70,6 +72,12 @@ SessionOptions ReadSessionOptions(const Arguments& arguments, const std::string&
 
 /// Where fixtures lie when none are named: beside an installed binary, else in the source tree.
 std::string DefaultFixturesFolder();
+
+/// How a run of these options runs its cases, and what its run file says of it. Provenance opens
+/// the device: Error (status 3) when there is none.
+verify::SweepOptions HowToRun(const SessionOptions& options);
+verify::RunProvenance Provenance(const std::vector<Case>& cases, const SessionOptions& options,
+                                 const verify::ProblemSource& source);
 
 /// Opens the device and the run file first, so that neither is missing after an hour's work, then
 /// runs the cases, writes the record, prints table or JSON, and says how it went.

@@ -2,22 +2,22 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/tactic_choice.h"
 #include "tools/arguments.h"
 #include "tools/case_list.h"
-#include "tools/interrupt.h"
+#include "tools/dry_run.h"
 #include "tools/session.h"
 #include "verify/filter.h"
+#include "verify/gpu_choice.h"
 #include "verify/random_cases.h"
 #include "verify/scale/cost_model.h"
 #include "verify/scale/distributed_run.h"
-#include "verify/scale/forecast.h"
 #include "verify/scale/ranks.h"
 #include "verify/scale/shards.h"
+#include "verify/stopwatch.h"
 
 namespace voltcheck::tools {
 namespace {
@@ -103,51 +103,9 @@ std::vector<Case> SweepCases(const Arguments& arguments, const std::string& fixt
   return Unique(cases);
 }
 
-std::string Bytes(std::uint64_t bytes) {
-  constexpr std::uint64_t kMegabyte = 1'000'000;
-  return bytes < 10 * kMegabyte ? std::to_string(bytes / 1000) + " KB"
-                                : std::to_string(bytes / kMegabyte) + " MB";
-}
-
-// What the sweep would take, and no run file.
-ExitStatus DryRun(const std::vector<Case>& cases, const std::vector<std::uint64_t>& costs,
-                  verify::ProblemSource& source, const SessionOptions& options) {
-  const InterruptGuard interrupt;
-  source.Preload(cases);
-  verify::SweepOptions sweep;
-  sweep.device = options.device;
-  sweep.judge = options.judge;
-  sweep.jobs = options.jobs;
-  const verify::Forecast forecast =
-      verify::MakeForecast(cases, costs, options.order, source, sweep, InterruptGuard::Requested);
-  if (forecast.probes == 0) {
-    std::fprintf(stderr, "voltcheck: interrupted before the calibration was over\n");
-    return ExitStatus::kInterrupted;
-  }
-  if (options.json) {
-    const nlohmann::ordered_json json = {{"schema", "voltcheck.forecast/1"},
-                                         {"cases", forecast.cases},
-                                         {"probes", forecast.probes},
-                                         {"jobs", forecast.jobs},
-                                         {"core_seconds", forecast.core_seconds},
-                                         {"wall_seconds", forecast.wall_seconds},
-                                         {"longest_case_seconds", forecast.longest_seconds},
-                                         {"run_file_bytes", forecast.run_file_bytes},
-                                         {"journal_bytes", forecast.journal_bytes}};
-    std::printf("%s\n", json.dump(1).c_str());
-  } else {
-    std::printf("%s: %zu cases, %.4g core seconds, %.4g s with %d jobs (longest case %.3g s)\n",
-                options.title.c_str(), forecast.cases, forecast.core_seconds, forecast.wall_seconds,
-                forecast.jobs, forecast.longest_seconds);
-    std::printf("run file %s, journal beside it until the end %s; from %zu cases that were run\n",
-                Bytes(forecast.run_file_bytes).c_str(), Bytes(forecast.journal_bytes).c_str(),
-                forecast.probes);
-  }
-  return ExitStatus::kPassed;
-}
-
 // The sweep of this process, alone or as one of several ranks.
-ExitStatus RunSweep(const Words& words, verify::Ranks* ranks) {
+ExitStatus RunSweep(const Words& words, verify::Ranks* ranks, const verify::Ranks::Place& place) {
+  const verify::Stopwatch since_start;
   Arguments arguments(
       "sweep --grid GRID | --suite NAME | --random N [options]",
       "Runs any set of cases as the gate runs its own: same tests, same verdicts, one run file.\n"
@@ -173,6 +131,7 @@ ExitStatus RunSweep(const Words& words, verify::Ranks* ranks) {
   }
   SessionOptions options = ReadSessionOptions(arguments, CanonicalArguments(arguments));
   options.ranks = ranks;
+  options.device.gpus = verify::ShareOfGpus(options.device.gpus, place.rank, place.size);
   options.seed = arguments.Number("seed");
   options.schema = "voltcheck.sweep/1";
   options.out = arguments.Text("out");
@@ -180,8 +139,8 @@ ExitStatus RunSweep(const Words& words, verify::Ranks* ranks) {
   verify::ProblemSource source(options.fixtures);
   const std::vector<Case> cases = SweepCases(arguments, options.fixtures, source);
   options.shard = verify::ParseShard(arguments.Where("shard"), arguments.Text("shard"));
-  const std::vector<std::uint64_t> costs = verify::PredictedCosts(cases);
-  options.order = verify::CasesOfShard(costs, options.shard);
+  options.costs = verify::PredictedCosts(cases);
+  options.order = verify::CasesOfShard(options.costs, options.shard);
   options.title = "sweep of " + std::to_string(options.order.size()) + " cases";
   if (!options.shard.whole()) {
     options.title += ", shard " + verify::ToString(options.shard);
@@ -193,9 +152,8 @@ ExitStatus RunSweep(const Words& words, verify::Ranks* ranks) {
                                  : "use no more shards than cases");
   }
   if (arguments.Has("dry-run")) {
-    return DryRun(cases, costs, source, options);
+    return DryRun(cases, source, options, since_start);
   }
-  options.costs = costs;
   options.silence_seconds = static_cast<double>(arguments.Number("rank-timeout", kMostSeconds));
   return RunSession(cases, source, options);
 }
@@ -204,14 +162,20 @@ ExitStatus RunSweep(const Words& words, verify::Ranks* ranks) {
 
 ExitStatus Sweep(const Words& words) {
   if (!verify::StartedByMpi()) {
-    return RunSweep(words, nullptr);
+    return RunSweep(words, nullptr, {});
   }
   const std::unique_ptr<verify::Ranks> ranks = verify::OpenRanks();
+  const verify::Ranks::Place place = ranks->OnHost();
   try {
-    const ExitStatus status = RunSweep(words, ranks.get());
+    const ExitStatus status = RunSweep(words, ranks.get(), place);
     std::fflush(stdout);
     ranks->Finish(static_cast<int>(status));
     return status;
+  } catch (const verify::LeaderLost& lost) {
+    std::fprintf(stderr, "voltcheck: rank %d: %s\n", ranks->rank(), lost.what());
+    ranks->Lose();
+    ranks->Finish(static_cast<int>(lost.status()));
+    return lost.status();
   } catch (const Error& error) {
     if (ranks->rank() > 0) {  // rank 0 says it
       verify::LeaveRun(*ranks, error.what());

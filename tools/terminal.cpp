@@ -66,8 +66,12 @@ void Progress::AsJson() {
 }
 
 void Progress::Step(bool passed) {
-  ++done_;
   failed_ += passed ? 0 : 1;
+  Reach(done_ + 1);
+}
+
+void Progress::Reach(std::uint64_t done) {
+  done_ = done;
   const auto wait = json_ ? kLineEvery : kRedrawEvery;
   if (enabled_ &&
       (std::chrono::steady_clock::now() - drawn_ >= wait || (json_ && done_ == total_))) {
@@ -81,7 +85,7 @@ void Progress::Draw() {
   const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
   const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : -1;
   if (json_) {
-    PrintJson(seconds, left);
+    PrintJson(seconds, rate, left);
     return;
   }
   const auto filled = static_cast<int>(total_ == 0 ? 0 : done_ * kBarWidth / total_);
@@ -100,13 +104,14 @@ void Progress::Draw() {
   std::fflush(stderr);
 }
 
-void Progress::PrintJson(double seconds, double left) {
+void Progress::PrintJson(double seconds, double rate, double left) {
   std::fprintf(stderr,
                "{\"progress\": {\"unit\": \"%s\", \"done\": %llu, \"total\": %llu, "
-               "\"not_passed\": %llu, \"seconds\": %.1f, \"seconds_left\": %.1f}}\n",
+               "\"not_passed\": %llu, \"seconds\": %.1f, \"per_second\": %.4g, "
+               "\"seconds_left\": %.1f}}\n",
                unit_, static_cast<unsigned long long>(done_),
                static_cast<unsigned long long>(total_), static_cast<unsigned long long>(failed_),
-               seconds, left);
+               seconds, rate, left);
   std::fflush(stderr);
 }
 

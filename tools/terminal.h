@@ -28,6 +28,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void Step(bool passed);
+  /// `done` of the total, for what is not counted one by one.
+  void Reach(std::uint64_t done);
   /// Instead of the bar, a line of JSON a second, on a terminal or not, for programs that watch.
   void AsJson();
   /// Erases the bar, so that other output may follow.
@@ -35,7 +37,7 @@ class Progress {
 
  private:
   void Draw();
-  void PrintJson(double seconds, double left);
+  void PrintJson(double seconds, double rate, double left);
 
   bool enabled_;
   bool json_ = false;

@@ -1,5 +1,6 @@
 #include "verify/device_options.h"
 
+#include <atomic>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -30,9 +31,15 @@ std::set<std::string> BuiltInEntries() {
   return names;
 }
 
+// GPUs in turn, for devices that somebody else's child processes hold.
+int NextGpu(const DeviceOptions& options) {
+  static std::atomic<std::size_t> turn = 0;
+  return options.gpus[turn++ % options.gpus.size()];
+}
+
 // `in_child`: this process is the device's own, so that nothing need be shielded from a fault.
 std::unique_ptr<kernels::Device> MakePlainDevice(const DeviceOptions& options, Numerics numerics,
-                                                 bool in_child) {
+                                                 bool in_child, int gpu) {
   if (options.kind == "simulator") {
     simulator::Options simulated;
     simulated.numerics = numerics;
@@ -47,7 +54,7 @@ std::unique_ptr<kernels::Device> MakePlainDevice(const DeviceOptions& options, N
     return simulator::MakeSimulator(simulated);
   }
   if (options.kind == "cuda") {
-    return in_child ? cuda::MakeCudaDevice(0) : cuda::MakeIsolatedCudaDevice();
+    return in_child ? cuda::MakeCudaDevice(gpu) : cuda::MakeIsolatedCudaDevice(options.gpus);
   }
   throw BadInput("--device " + options.kind, "no such device", "use simulator or cuda");
 }
@@ -69,11 +76,12 @@ kernels::Plan DeviceOptions::MakePlan(const Problem& problem) const {
 
 std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numerics numerics) {
   if (options.implementation == nullptr) {
-    return MakePlainDevice(options, numerics, false);
+    return MakePlainDevice(options, numerics, false, 0);
   }
+  const int gpu = NextGpu(options);
   return options.implementation->MakeDevice(
-      [options, numerics] { return MakePlainDevice(options, numerics, false); },
-      [options, numerics] { return MakePlainDevice(options, numerics, true); });
+      [options, numerics] { return MakePlainDevice(options, numerics, false, 0); },
+      [options, numerics, gpu] { return MakePlainDevice(options, numerics, true, gpu); });
 }
 
 std::vector<kernels::ModuleImage> ReadOverrides(const std::vector<std::string>& paths) {

@@ -18,6 +18,7 @@ struct DeviceOptions {
   std::string kind = "simulator";  ///< or "cuda"
   std::uint64_t schedule = 0;      ///< simulator: 0 natural order, others permute it
   bool all_checks = true;          ///< simulator: every checker runs, not only bounds and barriers
+  std::vector<int> gpus{0};        ///< cuda: their numbers; cases are spread over them
   int jobs = 0;  ///< threads inside one device; 0: all cores. Never changes a bit.
   std::vector<kernels::ModuleImage> overrides;  ///< from --kernels
   /// Somebody else's kernels in the place of the built-in ones; null: none.

@@ -8,9 +8,13 @@
 namespace voltcheck::verify {
 namespace {
 
+constexpr std::size_t kCachedBytes = std::size_t{128} << 20;
 constexpr std::size_t kHashDigits = 12;  // as many as a descriptor holds
 
 }  // namespace
+
+ProblemSource::ProblemSource(std::string folder)
+    : folder_(std::move(folder)), weights_(std::make_unique<WeightCache>(kCachedBytes)) {}
 
 const fixtures::Fixture& ProblemSource::Load(const std::string& path) {
   fixtures::Fixture fixture = fixtures::ReadFixture(path);
@@ -46,7 +50,7 @@ void ProblemSource::Preload(const std::vector<Case>& cases) {
 
 Problem ProblemSource::Make(const Case& c) const {
   if (c.data != Data::kFixture) {
-    return fixtures::Generate(c);
+    return fixtures::Generate(c, [this](const Case& of, int id) { return weights_->Get(of, id); });
   }
   return fixtures::FromFixture(by_name_.at(c.fixture), c);
 }

@@ -5,7 +5,8 @@
 
 namespace voltcheck::verify {
 
-/// Seconds of wall time since it was made. For figures that are shown, never for a decision.
+/// Seconds of wall time since it was made. For figures that are shown and forecasts, never for
+/// what a result depends on.
 class Stopwatch {
  public:
   double Seconds() const {

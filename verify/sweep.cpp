@@ -21,6 +21,7 @@ namespace {
 // out.
 struct Item {
   std::size_t index = 0;
+  bool is_last = false;  // one of those at the end, when there are more threads than cases
   CaseRecord record;
   std::exception_ptr error;
 };
@@ -39,6 +40,9 @@ Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
       options.jobs > 0 ? options.jobs : oneapi::tbb::info::default_concurrency());
   const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                           threads);
+  // While there is a case for each thread, threads inside a device would only be in the way.
+  DeviceOptions one_thread = options.device;
+  one_thread.jobs = 1;
   Summary summary;
   std::size_t next = 0;
   std::atomic<bool> failed = false;  // set by the last filter, read by the first
@@ -51,6 +55,7 @@ Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
     }
     auto item = std::make_shared<Item>();
     item->index = selected[next++];
+    item->is_last = selected.size() - next < threads;
     return item;
   };
   // An exception must not reach the pipeline, which would drop finished cases that wait for their
@@ -58,7 +63,8 @@ Summary RunCases(const std::vector<Case>& cases, const ProblemSource& source,
   const auto run = [&](const ItemPointer& item) {
     try {
       const Stopwatch watch;
-      item->record = RunCase(source.Make(cases[item->index]), options.device, options.judge);
+      item->record = RunCase(source.Make(cases[item->index]),
+                             item->is_last ? options.device : one_thread, options.judge);
       item->record.index = item->index;
       if (options.finished) {
         options.finished(item->record, watch.Seconds());

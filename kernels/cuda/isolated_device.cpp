@@ -93,31 +93,69 @@ class Child {
   pid_t process_ = -1;
 };
 
-/// Children of GPU 0 that nobody uses at the moment.
-struct IdleChildren {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Child>> children;
+/// One GPU's children that nobody uses at the moment, and how many are used.
+struct Gpu {
+  std::vector<std::unique_ptr<Child>> idle;
+  int in_use = 0;
 };
-IdleChildren& Idle() {
-  static auto* const idle = new IdleChildren;
-  return *idle;
+struct AllGpus {
+  std::mutex mutex;
+  std::map<int, Gpu> by_ordinal;
+};
+AllGpus& Gpus() {
+  static auto* const gpus = new AllGpus;
+  return *gpus;
+}
+
+constexpr int kNoGpu = -1;  // a device of a child that nobody else takes over
+
+/// A place on the GPU that is used least, with a child of it if one is idle.
+struct Seat {
+  int ordinal = kNoGpu;
+  std::unique_ptr<Child> child;
+};
+Seat TakeSeat(const std::vector<int>& ordinals) {
+  AllGpus& gpus = Gpus();
+  const std::lock_guard lock(gpus.mutex);
+  Seat seat;
+  for (const int ordinal : ordinals) {
+    if (seat.ordinal == kNoGpu ||
+        gpus.by_ordinal[ordinal].in_use < gpus.by_ordinal[seat.ordinal].in_use) {
+      seat.ordinal = ordinal;
+    }
+  }
+  Gpu& gpu = gpus.by_ordinal[seat.ordinal];
+  ++gpu.in_use;
+  if (!gpu.idle.empty()) {
+    seat.child = std::move(gpu.idle.back());
+    gpu.idle.pop_back();
+  }
+  return seat;
+}
+/// `child`: null when it cannot serve again.
+void LeaveSeat(int ordinal, std::unique_ptr<Child> child) {
+  AllGpus& gpus = Gpus();
+  const std::lock_guard lock(gpus.mutex);
+  Gpu& gpu = gpus.by_ordinal[ordinal];
+  --gpu.in_use;
+  if (child) {
+    gpu.idle.push_back(std::move(child));
+  }
 }
 
 class IsolatedDevice : public kernels::Device {
  public:
-  IsolatedDevice(std::unique_ptr<Child> child, bool keep) : child_(std::move(child)), keep_(keep) {
-    description_ = AskDescription();
+  IsolatedDevice(std::unique_ptr<Child> child, int gpu) : child_(std::move(child)), gpu_(gpu) {
+    try {
+      description_ = AskDescription();
+    } catch (...) {
+      Leave(false);
+      throw;
+    }
   }
   IsolatedDevice(const IsolatedDevice&) = delete;
   IsolatedDevice& operator=(const IsolatedDevice&) = delete;
-  ~IsolatedDevice() override {
-    if (!keep_ || faulted_ || !allocated_.empty()) {
-      return;
-    }
-    IdleChildren& idle = Idle();
-    const std::lock_guard lock(idle.mutex);
-    idle.children.push_back(std::move(child_));
-  }
+  ~IsolatedDevice() override { Leave(!faulted_ && allocated_.empty()); }
 
   kernels::DeviceDescription Describe() const override { return description_; }
 
@@ -248,6 +286,12 @@ class IsolatedDevice : public kernels::Device {
   }
 
  private:
+  void Leave(bool keep_child) {
+    if (gpu_ != kNoGpu) {
+      LeaveSeat(gpu_, keep_child ? std::move(child_) : nullptr);
+    }
+  }
+
   class Sequence : public kernels::LaunchSequence {
    public:
     Sequence(IsolatedDevice& device, std::uint64_t id) : device_(device), id_(id) {}
@@ -317,7 +361,7 @@ class IsolatedDevice : public kernels::Device {
   }
 
   std::unique_ptr<Child> child_;
-  bool keep_;  ///< hand the child on when it did not fault
+  int gpu_;  ///< whose next device takes the child over when it did not fault; or kNoGpu
   kernels::DeviceDescription description_;
   std::set<kernels::DeviceAddress> allocated_;
   mutable bool faulted_ = false;
@@ -328,23 +372,26 @@ class IsolatedDevice : public kernels::Device {
 }  // namespace
 
 std::unique_ptr<kernels::Device> MakeIsolatedDevice(const DeviceMaker& make) {
-  return std::make_unique<IsolatedDevice>(std::make_unique<Child>(make), /*keep=*/false);
+  return std::make_unique<IsolatedDevice>(std::make_unique<Child>(make), kNoGpu);
 }
 
-std::unique_ptr<kernels::Device> MakeIsolatedCudaDevice() {
-  std::unique_ptr<Child> child;
-  {
-    IdleChildren& idle = Idle();
-    const std::lock_guard lock(idle.mutex);
-    if (!idle.children.empty()) {
-      child = std::move(idle.children.back());
-      idle.children.pop_back();
+std::unique_ptr<kernels::Device> MakeIsolatedGpu(const std::vector<int>& ordinals,
+                                                 const GpuMaker& make) {
+  Seat seat = TakeSeat(ordinals);
+  const int ordinal = seat.ordinal;
+  if (!seat.child) {
+    try {
+      seat.child = std::make_unique<Child>([make, ordinal] { return make(ordinal); });
+    } catch (...) {
+      LeaveSeat(ordinal, nullptr);
+      throw;
     }
   }
-  if (!child) {
-    child = std::make_unique<Child>([] { return MakeCudaDevice(0); });
-  }
-  return std::make_unique<IsolatedDevice>(std::move(child), /*keep=*/true);
+  return std::make_unique<IsolatedDevice>(std::move(seat.child), ordinal);
+}
+
+std::unique_ptr<kernels::Device> MakeIsolatedCudaDevice(const std::vector<int>& ordinals) {
+  return MakeIsolatedGpu(ordinals, [](int ordinal) { return MakeCudaDevice(ordinal); });
 }
 
 }  // namespace voltcheck::cuda

@@ -1,7 +1,9 @@
 #ifndef VOLTCHECK_KERNELS_CUDA_ISOLATED_DEVICE_H_
 #define VOLTCHECK_KERNELS_CUDA_ISOLATED_DEVICE_H_
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "kernels/cuda/device_server.h"
 #include "kernels/device.h"
@@ -15,8 +17,15 @@ namespace voltcheck::cuda {
 /// must not have started the driver.
 std::unique_ptr<kernels::Device> MakeIsolatedDevice(const DeviceMaker& make);
 
-/// GPU 0 in a child process. Throws what MakeCudaDevice throws.
-std::unique_ptr<kernels::Device> MakeIsolatedCudaDevice();
+/// One of these GPUs, the one that drives fewest devices of this process at the moment, in a child
+/// process: as many cases at a time as there are GPUs find one each. Throws what MakeCudaDevice
+/// throws.
+std::unique_ptr<kernels::Device> MakeIsolatedCudaDevice(const std::vector<int>& ordinals);
+
+/// The same with GPUs that `make` makes, for tests.
+using GpuMaker = std::function<std::unique_ptr<kernels::Device>(int ordinal)>;
+std::unique_ptr<kernels::Device> MakeIsolatedGpu(const std::vector<int>& ordinals,
+                                                 const GpuMaker& make);
 
 }  // namespace voltcheck::cuda
 

@@ -19,8 +19,9 @@ struct DealSimulation {
   std::size_t ranks = 10'000;
   std::size_t cases = 10'000'000;
   std::uint64_t latency = 1'020;  ///< of a message: 20 on the wire, 1,000 until a look for messages
-  std::uint64_t service = 12;     ///< of rank 0 for a message: measured, docs/scale.md
+  std::uint64_t service = 12;     ///< of rank 0 for a message: an assumption, docs/scale.md
   std::uint64_t beat = 500'000;   ///< between the notes of one rank, each a message too
+  std::uint64_t leader_beat = 7'500'000;  ///< between rank 0's signs of life to one rank
 };
 
 struct DealOutcome {
@@ -95,7 +96,8 @@ inline DealOutcome Simulate(const DealSimulation& s) {
     dealer.Finished(r, number);
   };
   // Notes and signs of life take their share of rank 0's time beside the requests.
-  const double notes = static_cast<double>(s.ranks) / static_cast<double>(s.beat);
+  const double notes = static_cast<double>(s.ranks) / static_cast<double>(s.beat) +
+                       static_cast<double>(s.ranks) / static_cast<double>(s.leader_beat);
   const double slowed = 1 / std::max(0.01, 1 - notes * static_cast<double>(s.service));
   std::uint64_t served = 0;
   while (!events.empty()) {
@@ -105,8 +107,9 @@ inline DealOutcome Simulate(const DealSimulation& s) {
     switch (event.what) {
       case What::kAsked: {
         ++outcome.requests;
+        // Two messages: what is finished, and that more is wanted.
         const auto takes =
-            static_cast<std::uint64_t>(static_cast<double>(s.service) * slowed + 0.5);
+            static_cast<std::uint64_t>(2 * static_cast<double>(s.service) * slowed + 0.5);
         leader_free = std::max(leader_free, event.time) + takes;
         served += takes;
         given[event.rank] = dealer.Deal(event.rank);

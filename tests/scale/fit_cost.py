@@ -11,8 +11,8 @@ import sys
 import numpy
 
 rows = [line.split("\t") for name in sys.argv[1:] for line in open(name)]
-terms = numpy.array([[float(x) for x in row[:7]] for row in rows])
-seconds = numpy.array([float(row[7]) for row in rows])
+terms = numpy.array([[float(x) for x in row[:8]] for row in rows])
+seconds = numpy.array([float(row[8]) for row in rows])
 scaled = terms / seconds[:, None]
 active = list(range(terms.shape[1]))
 while True:

@@ -119,6 +119,7 @@ BENCHMARK(HandOut)
     ->Args({100, 1000})
     ->Args({1000, 1000})
     ->Args({10'000, 100})
+    ->Args({10'000, 300})
     ->Args({10'000, 1000})
     ->Unit(benchmark::kSecond)
     ->Iterations(1);

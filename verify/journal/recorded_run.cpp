@@ -1,9 +1,13 @@
 #include "verify/journal/recorded_run.h"
 
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_pipeline.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "verify/filter.h"
@@ -20,13 +24,44 @@ class InOrder {
   }
 
   void Take(const CaseRecord& record) {
-    CatchUp(record.index);
+    CatchUpTo(record.index);
     Consume(record);
     ++next_;
   }
 
+  // Everything in the journal that is not handed on yet, read by several threads.
+  void CatchUp(std::size_t threads) {
+    std::vector<std::size_t> held;
+    for (; next_ < ascending_.size(); ++next_) {
+      if (run_.journal != nullptr && run_.journal->Holds(ascending_[next_])) {
+        held.push_back(ascending_[next_]);
+      }
+    }
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
+                                            threads);
+    using Record = std::shared_ptr<CaseRecord>;
+    std::size_t fed = 0;
+    const auto feed = [&](oneapi::tbb::flow_control& control) -> std::size_t {
+      if (fed == held.size()) {
+        control.stop();
+        return 0;
+      }
+      return held[fed++];
+    };
+    const auto read = [&](std::size_t number) -> Record {
+      return std::make_shared<CaseRecord>(run_.journal->Read(number));
+    };
+    const auto hand_on = [&](const Record& record) { Consume(*record); };
+    using oneapi::tbb::filter_mode;
+    oneapi::tbb::parallel_pipeline(
+        2 * threads,
+        oneapi::tbb::make_filter<void, std::size_t>(filter_mode::serial_in_order, feed) &
+            oneapi::tbb::make_filter<std::size_t, Record>(filter_mode::parallel, read) &
+            oneapi::tbb::make_filter<Record, void>(filter_mode::serial_in_order, hand_on));
+  }
+
   // Everything in the journal below `end`.
-  void CatchUp(std::size_t end) {
+  void CatchUpTo(std::size_t end) {
     for (; next_ < ascending_.size() && ascending_[next_] < end; ++next_) {
       if (run_.journal != nullptr && run_.journal->Holds(ascending_[next_])) {
         Consume(run_.journal->Read(ascending_[next_]));
@@ -74,7 +109,8 @@ Summary RunRecorded(const std::vector<Case>& cases, const ProblemSource& source,
     }
   };
   RunCases(cases, source, options, sink, stop, open);
-  in_order.CatchUp(cases.size());
+  in_order.CatchUp(static_cast<std::size_t>(
+      options.jobs > 0 ? options.jobs : oneapi::tbb::info::default_concurrency()));
   return in_order.summary();
 }
 

@@ -30,10 +30,14 @@ enum class Kind : char {
   kBroken = 'X',  ///< to 0: I cannot go on, and why
   kLeave = 'L',   ///< to 0: I was asked to stop
   kRefuse = 'R',  ///< from 0: the run is off, and why
+  kAlive = 'A',   ///< from 0: a sign of life
 };
 
 constexpr std::chrono::milliseconds kPause{1};   // between two looks for messages
-constexpr std::chrono::milliseconds kBeat{500};  // between two signs of life
+constexpr std::chrono::milliseconds kBeat{500};  // between two signs of life to rank 0
+constexpr double kLeaderBeats = 4;               // of rank 0's in the time that it may be silent
+// Rank 0 reads the journals of an earlier run before it starts, so it may be silent for longer.
+constexpr double kStartPatience = 10;
 
 std::string Text(Kind kind, std::string_view text = {}) {
   return static_cast<char>(kind) + std::string(text);
@@ -51,7 +55,9 @@ std::vector<T> NumbersOf(std::string_view body) {
   return numbers;
 }
 
-double Seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+double InSeconds(Clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 // Rank 0's view of one other rank.
 struct Peer {
@@ -77,6 +83,7 @@ class Leader {
     bool stopping = false;
     while (!stopping) {
       const bool heard = Listen();
+      Beat();
       Serve(own);
       GiveUpSilent();
       stopping = dealer_.AllFinished() || stop() || leave_ || !AnyoneLeft(own);
@@ -90,6 +97,7 @@ class Leader {
     }
     while (!own.Idle() || AnyPeerHere()) {
       const bool heard = Listen();
+      Beat();
       TakeOwnNotes(own);
       GiveUpSilent();
       Pause(heard);
@@ -105,32 +113,31 @@ class Leader {
     }
   }
 
-  // Waits for everyone's identity.
+  // Waits for everyone's identity; goes on without ranks that let it wait for too long.
   void Meet(const std::function<bool()>& stop) {
-    for (int missing = ranks_.size() - 1; missing > 0 && !stop();) {
+    Clock::time_point heard = Clock::now();
+    int missing = ranks_.size() - 1;
+    while (missing > 0 && !stop() && InSeconds(Clock::now() - heard) <= run_.silence_seconds) {
       const std::optional<Ranks::Message> message = ranks_.Poll();
       if (!message) {
         std::this_thread::sleep_for(kPause);
         continue;
       }
-      const std::string_view body = std::string_view(message->bytes).substr(1);
-      const bool is_hello = message->bytes.front() == static_cast<char>(Kind::kHello);
-      const std::string difference =
-          is_hello ? IdentityDifference(body, run_.identity) : std::string(body);
-      if (!difference.empty()) {
-        const std::string reason =
-            "rank " + std::to_string(message->from) + ": " + difference +
-            (is_hello
-                 ? "; start every rank with the same voltcheck, kernels, fixtures and arguments"
-                 : "");
+      heard = Clock::now();
+      if (const std::string reason = WhyRefused(message->from, message->bytes); !reason.empty()) {
         Refuse(reason);
         throw Error(ExitStatus::kBadInput, reason);
       }
       peers_[Index(message->from)].state = Peer::State::kWorking;
       --missing;
     }
-    for (Peer& peer : peers_) {
+    for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
+      Peer& peer = peers_[rank];
       peer.heard = Clock::now();
+      if (peer.state == Peer::State::kUnknown && !stop()) {
+        peer.state = Peer::State::kLost;
+        Tell("rank " + std::to_string(rank) + ": has not come; the run goes on without it");
+      }
     }
   }
 
@@ -145,6 +152,38 @@ class Leader {
       }
     }
     return open;
+  }
+
+  void Tell(const std::string& line) {
+    if (run_.note) {
+      run_.note(line);
+    }
+  }
+
+  // Why a rank that says this first cannot take part; empty when it can.
+  std::string WhyRefused(int rank, std::string_view message) const {
+    const std::string_view body = message.substr(1);
+    const bool is_hello = message.front() == static_cast<char>(Kind::kHello);
+    const std::string why = is_hello ? IdentityDifference(body, run_.identity) : std::string(body);
+    if (why.empty()) {
+      return "";
+    }
+    return "rank " + std::to_string(rank) + ": " + why +
+           (is_hello ? "; start every rank with the same voltcheck, kernels, fixtures and arguments"
+                     : "");
+  }
+
+  // Signs of life to everyone.
+  void Beat() {
+    if (InSeconds(Clock::now() - beat_) < run_.silence_seconds / kLeaderBeats) {
+      return;
+    }
+    beat_ = Clock::now();
+    for (int rank = 1; rank < ranks_.size(); ++rank) {
+      if (peers_[Index(rank)].here()) {
+        ranks_.Send(rank, Text(Kind::kAlive));
+      }
+    }
   }
 
   static void Pause(bool heard) {
@@ -190,6 +229,15 @@ class Leader {
       case Kind::kLeave:
         leave_ = true;
         break;
+      case Kind::kHello:  // one that came late
+        if (const std::string reason = WhyRefused(rank, bytes); !reason.empty()) {
+          Tell(reason);
+          ranks_.Send(rank, Text(Kind::kRefuse, reason));
+          peer.state = Peer::State::kLeft;
+        } else {
+          ranks_.Send(rank, Text(Kind::kStart));
+        }
+        break;
       case Kind::kBroken:
         failure_ = std::string(body);
         GiveUp(rank, std::string(body));
@@ -233,16 +281,14 @@ class Leader {
 
   void GiveUp(int rank, const std::string& why) {
     const std::size_t back = dealer_.Lost(Index(rank));
-    if (run_.note) {
-      run_.note("rank " + std::to_string(rank) + ": " + why + "; its " + std::to_string(back) +
-                " unfinished cases go to others");
-    }
+    Tell("rank " + std::to_string(rank) + ": " + why + "; its " + std::to_string(back) +
+         " unfinished cases go to others");
   }
 
   void GiveUpSilent() {
     for (int rank = 1; rank < ranks_.size(); ++rank) {
       Peer& peer = peers_[Index(rank)];
-      if (peer.here() && Seconds(Clock::now() - peer.heard) > run_.silence_seconds) {
+      if (peer.here() && InSeconds(Clock::now() - peer.heard) > run_.silence_seconds) {
         peer.state = Peer::State::kLost;
         peer.wants = false;
         GiveUp(rank, "does not answer");
@@ -289,6 +335,7 @@ class Leader {
   RunJournal& journal_;
   Dealer dealer_;
   std::vector<Peer> peers_;
+  Clock::time_point beat_ = Clock::now();
   bool leave_ = false;
   bool own_is_broken_ = false;
   std::string failure_;
@@ -318,6 +365,7 @@ void FollowRun(Ranks& ranks, const DistributedRun& run, const std::vector<Case>&
   bool asked = false;
   bool left = false;
   bool over = false;
+  Clock::time_point heard = Clock::now();  // rank 0
   const auto say = [&](const std::string& message) {
     ranks.Send(0, message);
     spoke = Clock::now();
@@ -325,7 +373,14 @@ void FollowRun(Ranks& ranks, const DistributedRun& run, const std::vector<Case>&
   std::string failure;
   while (!over || !worker->Idle()) {
     const std::optional<Ranks::Message> message = ranks.Poll();
+    const double patience = run.silence_seconds * (worker ? 1 : kStartPatience);
+    if (!message && InSeconds(Clock::now() - heard) > patience) {
+      worker.reset();  // ends what runs
+      journal.reset();
+      throw LeaderLost();
+    }
     if (message) {
+      heard = Clock::now();
       const std::string_view body = std::string_view(message->bytes).substr(1);
       switch (static_cast<Kind>(message->bytes.front())) {
         case Kind::kStart: {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fixtures/case/error.h"
 #include "verify/journal/run_journal.h"
 #include "verify/scale/ranks.h"
 #include "verify/scale/worker.h"
@@ -37,10 +38,20 @@ void LeadRun(Ranks& ranks, const DistributedRun& run, const std::vector<Case>& c
              const ProblemSource& source, const SweepOptions& options, RunJournal& journal,
              const std::function<bool()>& stop);
 
+/// Rank 0 does not answer any more: the run cannot go on, what is finished is in the journals.
+class LeaderLost : public Error {
+ public:
+  LeaderLost()
+      : Error(ExitStatus::kInterrupted,
+              "rank 0 does not answer; the same command with --resume goes on with what is "
+              "finished") {}
+};
+
 /// Tells rank 0 that this rank cannot take part, and why.
 void LeaveRun(Ranks& ranks, const std::string& why);
 
-/// Every other rank: works until rank 0 says that it is over. Throws Error with rank 0's reason
+/// Every other rank: works until rank 0 says that it is over. Throws LeaderLost when rank 0 is
+/// silent for too long; Error Error with rank 0's reason
 /// when the run is refused, and Error (status 2) when this rank could not keep its cases.
 void FollowRun(Ranks& ranks, const DistributedRun& run, const std::vector<Case>& cases,
                const ProblemSource& source, const SweepOptions& options,

@@ -38,9 +38,17 @@ class MpiRanks : public Ranks {
   explicit MpiRanks(const VoltcheckMpi& mpi) : mpi_(mpi), buffer_(kMostBytes) {
     const char* version = nullptr;
     Check(mpi_.init(&rank_, &size_, &version), "starting");
+    library_ = version;
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  std::string library() const override { return library_; }
+
+  Place OnHost() override {
+    Place place;
+    Check(mpi_.local(&place.rank, &place.size), "counting the ranks of a host");
+    return place;
+  }
 
   void Send(int to, std::string_view bytes) override {
     Check(mpi_.send(to, bytes.data(), bytes.size()), "sending");
@@ -79,6 +87,7 @@ class MpiRanks : public Ranks {
  private:
   const VoltcheckMpi& mpi_;
   std::vector<char> buffer_;
+  std::string library_;
   int rank_ = 0;
   int size_ = 1;
   bool lost_ = false;

@@ -17,6 +17,14 @@ class Ranks {
   virtual ~Ranks() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// This process among those on its host. Every rank calls it, at the same point.
+  struct Place {
+    int rank = 0;
+    int size = 1;
+  };
+  virtual Place OnHost() = 0;
+  /// "Open MPI v4.1.4".
+  virtual std::string library() const = 0;
   /// Returns at once; messages between two ranks keep their order.
   virtual void Send(int to, std::string_view bytes) = 0;
   struct Message {

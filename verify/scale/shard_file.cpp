@@ -9,6 +9,7 @@
 
 #include "fixtures/case/error.h"
 #include "verify/h5.h"
+#include "verify/in_child.h"
 #include "verify/journal/identity.h"
 #include "verify/run_reader.h"
 
@@ -40,49 +41,91 @@ std::uint64_t Whole(const std::string& path, const std::string& name, const std:
   return value;
 }
 
-OpenedShard Open(const std::string& path) {
+// Texts as one, each with its length before it, and back.
+std::string Packed(const std::vector<std::string>& texts) {
+  std::string packed;
+  for (const std::string& text : texts) {
+    packed += std::to_string(text.size()) + ":" + text;
+  }
+  return packed;
+}
+std::vector<std::string> Unpacked(const std::string& packed) {
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < packed.size();) {
+    const std::size_t colon = packed.find(':', at);
+    const std::size_t size = std::stoull(packed.substr(at, colon - at));
+    texts.push_back(packed.substr(colon + 1, size));
+    at = colon + 1 + size;
+  }
+  return texts;
+}
+
+// In a child process: the shard's text, whether it is complete, and where its records lie.
+std::string Look(const std::string& path) {
   const RunReader run(path);
   if (!run.Has(kRecords)) {
     throw BadInput(path, "is no shard of a run", "name run files that sweep --shard k/n wrote");
   }
+  return Packed({run.Attribute("shard"), run.Attribute("complete"),
+                 std::to_string(run.Offset(kRecords)), std::to_string(run.Extent(kRecords).at(0))});
+}
+
+OpenedShard Open(const std::string& path) {
+  const std::vector<std::string> seen = Unpacked(InChild(path, [&] { return Look(path); }));
   OpenedShard opened;
   opened.path = path;
-  opened.shard = ParseShard(path + ": shard", run.Attribute("shard"));
-  opened.complete = run.Attribute("complete") == "1";
-  opened.part = {path, run.Offset(kRecords), run.Extent(kRecords).at(0)};
+  opened.shard = ParseShard(path + ": shard", seen.at(0));
+  opened.complete = seen.at(1) == "1";
+  opened.part = {path, Whole(path, "offset", seen.at(2)), Whole(path, "length", seen.at(3))};
   opened.identity = JournalReader(path, opened.part.offset, opened.part.length).identity();
   return opened;
 }
 
-RunProvenance ReadProvenance(const std::string& path) {
+// The root attributes that a run's provenance is made of, in the order in which they travel.
+constexpr std::array kAttributes{
+    "tool_version", "commit",       "arguments", "options", "seed",      "device_kind",
+    "device_name",  "driver",       "numerics",  "code",    "tables",    "toolkit",
+    "compiler",     "kernels_hash", "fixtures",  "planned", "cases_hash"};
+
+// In a child process: the attributes, then name and PTX of each module that the run brought.
+std::string LookAtProvenance(const std::string& path) {
   const RunReader run(path);
-  RunProvenance p;
-  p.tool_version = run.Attribute("tool_version");
-  p.commit = run.Attribute("commit");
-  p.arguments = run.Attribute("arguments");
-  p.options = run.Attribute("options");
-  p.seed = Whole(path, "seed", run.Attribute("seed"));
-  p.device.kind = run.Attribute("device_kind");
-  p.device.name = run.Attribute("device_name");
-  p.device.driver = run.Attribute("driver");
-  p.device.numerics = run.Attribute("numerics");
-  p.device.code = run.Attribute("code");
-  p.device.tables = run.Attribute("tables");
-  p.toolkit = run.Attribute("toolkit");
-  p.compiler = run.Attribute("compiler");
-  p.kernels_hash = run.Attribute("kernels_hash");
-  p.fixtures = run.Attribute("fixtures");
-  p.planned = Whole(path, "planned", run.Attribute("planned"));
-  p.cases_hash = run.Attribute("cases_hash");
+  std::vector<std::string> texts;
+  for (const char* name : kAttributes) {
+    texts.push_back(run.Attribute(name));
+  }
   if (run.Has("/kernels")) {
     const std::vector<std::string> names = run.Texts("/kernels/name");
-    const std::vector<std::string> texts = run.Texts("/kernels/ptx");
-    for (std::size_t i = 0; i < std::min(names.size(), texts.size()); ++i) {
-      kernels::ModuleImage image;
-      image.name = names[i];
-      image.ptx = texts[i];
-      p.overrides.push_back(std::move(image));
+    const std::vector<std::string> modules = run.Texts("/kernels/ptx");
+    for (std::size_t i = 0; i < std::min(names.size(), modules.size()); ++i) {
+      texts.push_back(names[i]);
+      texts.push_back(modules[i]);
     }
+  }
+  return Packed(texts);
+}
+
+RunProvenance ReadProvenance(const std::string& path) {
+  const std::vector<std::string> texts =
+      Unpacked(InChild(path, [&] { return LookAtProvenance(path); }));
+  RunProvenance p;
+  auto text = texts.begin();
+  for (std::string* to : {&p.tool_version, &p.commit, &p.arguments, &p.options}) {
+    *to = *text++;
+  }
+  p.seed = Whole(path, "seed", *text++);
+  for (std::string* to :
+       {&p.device.kind, &p.device.name, &p.device.driver, &p.device.numerics, &p.device.code,
+        &p.device.tables, &p.toolkit, &p.compiler, &p.kernels_hash, &p.fixtures}) {
+    *to = *text++;
+  }
+  p.planned = Whole(path, "planned", *text++);
+  p.cases_hash = *text++;
+  while (text != texts.end()) {
+    kernels::ModuleImage image;
+    image.name = *text++;
+    image.ptx = *text++;
+    p.overrides.push_back(std::move(image));
   }
   return p;
 }
@@ -176,8 +219,16 @@ ShardSet OpenShards(const std::vector<std::string>& paths) {
     throw BadInput(paths.front(), difference, "merge with the voltcheck that made the shards");
   }
   std::vector<RunJournal::Part> parts;
+  std::uint64_t bytes = 0;
   for (const OpenedShard& one : shards) {
     parts.push_back(one.part);
+    bytes += one.part.length;
+  }
+  if (set.provenance.planned > bytes) {  // before as much memory is asked for
+    throw BadInput(paths.front(),
+                   "says that its run has " + std::to_string(set.provenance.planned) +
+                       " cases, more than the shards' records can be",
+                   "run the shards again: the file is damaged");
   }
   set.records = std::make_unique<RunJournal>(parts, here, set.provenance.planned);
   for (std::uint64_t i = 0; i < set.provenance.planned; ++i) {

@@ -11,6 +11,7 @@ namespace voltcheck::verify {
 Worker::Worker(const std::vector<Case>& cases, const ProblemSource& source,
                const SweepOptions& options, int jobs, std::function<void(const CaseRecord&)> keep)
     : cases_(cases), source_(source), options_(options), keep_(std::move(keep)) {
+  options_.device.jobs = 1;  // the cases are the parallel work
   for (int i = 0; i < std::max(1, jobs); ++i) {
     threads_.emplace_back([this] { Run(); });
   }

@@ -49,7 +49,7 @@ class Worker {
 
   const std::vector<Case>& cases_;
   const ProblemSource& source_;
-  const SweepOptions& options_;
+  SweepOptions options_;
   std::function<void(const CaseRecord&)> keep_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;

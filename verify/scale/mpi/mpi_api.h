@@ -9,6 +9,8 @@
 struct VoltcheckMpi {
   /// Starts MPI; `version` names the library.
   int (*init)(int* rank, int* size, const char** version);
+  /// This process among those on its host.
+  int (*local)(int* rank, int* size);
   /// Hands `bytes` bytes over for rank `to` and returns at once; the buffer may be reused.
   int (*send)(int to, const void* data, size_t bytes);
   /// The next message, if one has come: 1 and its sender and size, at most `room` bytes; 0 when

@@ -51,6 +51,18 @@ int Init(int* rank, int* size, const char** version) {
   return MPI_SUCCESS;
 }
 
+int Local(int* rank, int* size) {
+  MPI_Comm host = MPI_COMM_NULL;
+  const int status =
+      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  if (status != MPI_SUCCESS) {
+    return status;
+  }
+  MPI_Comm_rank(host, rank);
+  MPI_Comm_size(host, size);
+  return MPI_Comm_free(&host);
+}
+
 int Send(int to, const void* data, size_t bytes) {
   DropComplete();
   Outgoing& message = UnderWay().emplace_back();
@@ -121,6 +133,7 @@ void Abort(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 }  // namespace
 
 extern "C" const VoltcheckMpi* voltcheck_mpi() {
-  static const VoltcheckMpi kApi{Init, Send, Poll, SumHalves, SumFloats, Gather, Finalize, Abort};
+  static const VoltcheckMpi kApi{Init,      Local,  Send,     Poll, SumHalves,
+                                 SumFloats, Gather, Finalize, Abort};
   return &kApi;
 }
