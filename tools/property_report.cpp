@@ -4,6 +4,7 @@
 
 #include "tools/interrupt.h"
 #include "tools/terminal.h"
+#include "verify/filter.h"
 #include "verify/report/text.h"
 
 namespace voltcheck::tools {
@@ -13,25 +14,27 @@ using properties::SearchResult;
 using verify::PropertyRecord;
 using verify::Verdict;
 
-/// Properties that held nowhere.
-std::vector<std::string> NeverHeld(const SearchResult& result) {
-  std::set<std::string> held;
-  std::set<std::string> needs_simulator;
+/// Whether it does not matter that this question was not answered.
+bool MayBeSkipped(const PropertyRecord& record, const PropertyAllowance& allowance) {
+  const properties::Property& property = properties::FindProperty(record.property);
+  return record.verdict == Verdict::kSkipped &&
+         (property.simulator_only || (allowance.foreign && property.built_in_only) ||
+          (allowance.declined && record.reason.starts_with(verify::kDeclinedPrefix)));
+}
+
+/// Properties that held nowhere although they should have, and what stood in the way.
+std::vector<std::pair<std::string, std::string>> NeverHeld(const SearchResult& result,
+                                                           const PropertyAllowance& allowance) {
+  std::set<std::string> settled;
   for (const PropertyRecord& record : result.records) {
-    if (record.verdict == Verdict::kPassed) {
-      held.insert(record.property);
-    } else if (record.verdict == Verdict::kSkipped &&
-               properties::FindProperty(record.property).simulator_only) {
-      needs_simulator.insert(record.property);
+    if (record.verdict == Verdict::kPassed || MayBeSkipped(record, allowance)) {
+      settled.insert(record.property);
     }
   }
-  std::vector<std::string> never;
-  std::string last;
+  std::vector<std::pair<std::string, std::string>> never;
   for (const PropertyRecord& record : result.records) {
-    if (record.property != last && !held.contains(record.property) &&
-        !needs_simulator.contains(record.property) && record.verdict != Verdict::kFailed) {
-      never.push_back(record.property);
-      last = record.property;
+    if (record.verdict != Verdict::kFailed && settled.insert(record.property).second) {
+      never.emplace_back(record.property, record.reason);
     }
   }
   return never;
@@ -56,13 +59,14 @@ SearchResult AskProperties(const PropertyOptions& options, const verify::DeviceO
   return result;
 }
 
-bool Passed(const SearchResult& result) {
+bool Passed(const SearchResult& result, const PropertyAllowance& allowance) {
   return result.broken == 0 && (result.held > 0 || result.records.empty()) &&
-         NeverHeld(result).empty() && (!result.classes_due || result.hazards.Missed().empty());
+         NeverHeld(result, allowance).empty() &&
+         (!result.classes_due || result.hazards.Missed().empty());
 }
 
-void PrintProperties(std::FILE* out, const SearchResult& result, bool colour,
-                     const std::string& suffix) {
+void PrintProperties(std::FILE* out, const SearchResult& result, const PropertyAllowance& allowance,
+                     bool colour, const std::string& suffix) {
   const std::size_t classes = properties::Hazards().size();
   const std::vector<std::string> missed = result.hazards.Missed();
   std::fprintf(out,
@@ -73,8 +77,10 @@ void PrintProperties(std::FILE* out, const SearchResult& result, bool colour,
   for (const std::string& hazard : result.classes_due ? missed : std::vector<std::string>()) {
     std::fprintf(out, "  untested  no case was drawn with %s\n", hazard.c_str());
   }
-  for (const std::string& property : NeverHeld(result)) {
-    std::fprintf(out, "  untested  %s\n", property.c_str());
+  for (const auto& [property, reason] : NeverHeld(result, allowance)) {
+    constexpr std::size_t kUntested = 12;  // columns that "  untested  " takes
+    const std::string what = report::Wrap(report::Clean(property + ": " + reason), kUntested, 4);
+    std::fprintf(out, "  untested  %s\n", what.c_str());
   }
   for (const PropertyRecord& record : result.records) {
     if (record.verdict == Verdict::kFailed) {

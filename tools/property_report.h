@@ -24,14 +24,20 @@ struct PropertyOptions {
 properties::SearchResult AskProperties(const PropertyOptions& options,
                                        const verify::DeviceOptions& device);
 
+/// Which properties need not have held anywhere, beside those that need the simulator, elsewhere.
+struct PropertyAllowance {
+  bool foreign = false;   ///< those that speak about the built-in kernels alone
+  bool declined = false;  ///< those of which the kernels declined every case
+};
+
 /// Whether the properties let a gate pass: none broken, every hazard class met, and every property
-/// that was asked held at least once (but those that need the simulator, elsewhere).
-bool Passed(const properties::SearchResult& result);
+/// that was asked held at least once, or need not.
+bool Passed(const properties::SearchResult& result, const PropertyAllowance& allowance);
 
 /// One line for the table, and for each broken property what, where, how to repeat it and how it
 /// was drawn. `suffix` is added to reproduction lines.
-void PrintProperties(std::FILE* out, const properties::SearchResult& result, bool colour,
-                     const std::string& suffix);
+void PrintProperties(std::FILE* out, const properties::SearchResult& result,
+                     const PropertyAllowance& allowance, bool colour, const std::string& suffix);
 
 /// {"held": ..., "broken": ..., "skipped": ..., "hazards": {...}, "checks": [...]}.
 nlohmann::ordered_json ToJson(const properties::SearchResult& result);

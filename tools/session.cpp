@@ -18,6 +18,7 @@
 #include "tools/summary_table.h"
 #include "tools/terminal.h"
 #include "verify/build_info.h"
+#include "verify/filter.h"
 #include "verify/gpu_choice.h"
 #include "verify/journal/identity.h"
 #include "verify/journal/recorded_run.h"

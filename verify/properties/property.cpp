@@ -3,6 +3,7 @@
 #include <array>
 
 #include "fixtures/case/error.h"
+#include "verify/filter.h"
 #include "verify/properties/breach.h"
 #include "verify/properties/checks.h"
 
@@ -147,7 +148,7 @@ PropertyResult CheckProperty(const Property& property, const Problem& problem, B
     result.reason = nothing.reason;
   } catch (const kernels::Declined& declined) {
     result.holding = Holding::kNotApplicable;
-    result.reason = declined.what();
+    result.reason = verify::kDeclinedPrefix + std::string(declined.what());
   }
   return result;
 }

@@ -19,6 +19,7 @@ using verify::Verdict;
 
 constexpr int kMostAttempts = 500;  ///< until a draw that the property speaks about is given up
 constexpr int kMostEmpty = 5;       ///< draws with nothing to compare, likewise
+constexpr int kMostDeclined = 60;   ///< likewise where somebody else's kernels decline cases
 constexpr int kMostShrinkRuns = 400;
 constexpr int kMostSlotsOfManyRuns = 40;
 constexpr int kFullSize = 100;  // RapidCheck's nominal size: ranges are taken whole
@@ -61,7 +62,7 @@ std::optional<rc::Shrinkable<Case>> Draw(const Property& property, std::uint64_t
   const std::size_t turn = number + static_cast<std::size_t>(draw) * Properties().size();
   const Hazard& hazard = Hazards()[turn % Hazards().size()];
   std::optional<rc::Shrinkable<Case>> second_best;
-  for (; attempt < kMostAttempts; ++attempt) {
+  for (const int end = attempt + kMostAttempts; attempt < end; ++attempt) {
     const rc::Random::Key key{seed, number, static_cast<std::uint64_t>(draw),
                               static_cast<std::uint64_t>(attempt)};
     const rc::Shrinkable<Case> drawn = kCases(rc::Random(key), kFullSize);
@@ -136,14 +137,15 @@ class Worker {
 
   void AskDraw(int draw) {
     PropertyRecord record;
+    record.property = property_.name;
+    record.verdict = Verdict::kSkipped;
+    record.reason = "no case was drawn that it speaks about";
     int attempt = 0;
-    for (int empty = 0; empty < kMostEmpty; ++empty) {
+    const int most_empty = bench_->implementation() == nullptr ? kMostEmpty : kMostDeclined;
+    for (int empty = 0; empty < most_empty; ++empty) {
       const std::optional<rc::Shrinkable<Case>> drawn =
           Draw(property_, options_.seed, draw, attempt);
       if (!drawn) {
-        record.property = property_.name;
-        record.verdict = Verdict::kSkipped;
-        record.reason = "no case was drawn that it speaks about";
         break;
       }
       const Case c = drawn->value();
@@ -154,7 +156,9 @@ class Worker {
         broken_ = true;
         record = Shrink(*drawn, record);
       }
-      if (result.holding != Holding::kNotApplicable || property_.simulator_only) {
+      const bool never = property_.simulator_only ||
+                         (property_.built_in_only && bench_->implementation() != nullptr);
+      if (result.holding != Holding::kNotApplicable || never) {
         break;
       }
     }
