@@ -5,6 +5,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/simulator/exec/half_lanes-inl.h"
 #include "kernels/simulator/exec/lanes-inl.h"
@@ -116,21 +117,37 @@ struct Scalar16 : HalfOp<Op, kFtz, kSat> {
   }
 };
 #if VOLTCHECK_NATIVE_HALF
+/// a * b + c of 64 halves where every float sum is exact, as in what dequantises: then nothing
+/// needs to be rounded to odd. False, and `results` to be thrown away, where one is not (or is not
+/// finite). The float sum s of p and c is exact if both s - c gives p and s - p gives c: of these
+/// differences, the one with the larger of the two operands has no rounding error (Dekker).
+template <bool kFtz, bool kSat, class Load>
+HWY_INLINE bool AreExactFmas(const Load& load, hwy::float16_t* results) {
+  const Tag<float> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> dh;
+  auto exact = hn::Eq(hn::Zero(d), hn::Zero(d));
+  for (std::size_t i = 0; i < 2 * kWarpSize; i += hn::Lanes(d)) {
+    const auto product = hn::Mul(load(1, i), load(2, i));
+    const auto addend = load(3, i);
+    const auto sum = hn::Add(product, addend);
+    exact = hn::And(exact, hn::And(hn::Eq(hn::Sub(sum, addend), product),
+                                   hn::Eq(hn::Sub(sum, product), addend)));
+    hn::Store(hn::DemoteTo(dh, FinishHalf<kFtz, kSat>(d, sum)), dh, results + i);
+  }
+  return hn::AllTrue(d, exact);
+}
+
 /// f16x2 rows as 64 halves, converted by the machine.
 template <class Op, bool kFtz, bool kSat, bool kFull>
 void PairRows(ExecContext& context, const Instr& instr) {
   const Tag<float> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> dh;
   constexpr std::size_t kHalves = 2 * kWarpSize;
-  const auto row = [&](std::size_t op)
-                       HWY_ATTR { return context.Row<const hwy::float16_t>(instr.op[op]); };
   hwy::float16_t* out = context.Row<hwy::float16_t>(instr.op[0]);
   HWY_ALIGN hwy::float16_t results[kHalves];
-  const hwy::float16_t* a = row(1);
-  const hwy::float16_t* b = Op::kArity > 1 ? row(2) : a;
-  const hwy::float16_t* c = Op::kArity > 2 ? row(3) : a;
-  const auto load = [&](const hwy::float16_t* from) HWY_ATTR {
-    const auto wide = hn::PromoteTo(d, hn::Load(dh, from));
+  const auto load = [&](std::size_t op, std::size_t i) HWY_ATTR {
+    const auto wide =
+        hn::PromoteTo(d, hn::Load(dh, context.Row<const hwy::float16_t>(instr.op[op]) + i));
     if constexpr (kFtz) {
       return hn::IfThenElse(hn::Lt(hn::Abs(wide), hn::Set(d, 0x1p-14f)),
                             hn::And(wide, hn::SignBit(d)), wide);
@@ -138,14 +155,20 @@ void PairRows(ExecContext& context, const Instr& instr) {
       return wide;
     }
   };
+  if constexpr (kFull && std::is_same_v<Op, HalfFma>) {
+    if (HWY_LIKELY((AreExactFmas<kFtz, kSat>(load, results)))) {
+      std::memcpy(out, results, sizeof(results));
+      return;
+    }
+  }
   for (std::size_t i = 0; i < kHalves; i += hn::Lanes(d)) {
-    auto r = load(a + i);
+    auto r = load(1, i);
     if constexpr (Op::kArity == 1) {
       r = Op::Apply(d, r);
     } else if constexpr (Op::kArity == 2) {
-      r = Op::Apply(d, r, load(b + i));
+      r = Op::Apply(d, r, load(2, i));
     } else {
-      r = Op::Apply(d, r, load(b + i), load(c + i));
+      r = Op::Apply(d, r, load(2, i), load(3, i));
     }
     r = FinishHalf<kFtz, kSat>(d, r);
     // The canonical float NaN becomes the canonical half NaN.

@@ -169,6 +169,7 @@ HWY_INLINE void Resolve(ExecContext& context, const Instr& instr, const MemorySi
 /// Every lane's `Raw` at pointers + offset to a row of Cells; Raw carries the sign.
 template <typename Raw, typename Cell, bool kFull, class Lanes>
 HWY_INLINE void Gather(const Lanes& lanes, std::uint64_t offset, std::uint32_t mask, Cell* row) {
+#pragma GCC unroll 8
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     if (kFull || (mask >> lane & 1) != 0) {
       row[lane] = static_cast<Cell>(ReadRaw<Raw>(At(lanes, lane) + offset));
@@ -198,36 +199,68 @@ void GatherElement(const MemorySite& site, const LanePointers& pointers, std::ui
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Four 32-bit elements per lane: four lanes at a time, transposed.
+/// Vectors of one block of four words, or of two: then the second is of the lane four lanes on.
+using OneBlock = hn::FixedTag<std::uint32_t, 4>;
+template <class Lanes>
+HWY_INLINE hn::Vec<OneBlock> LoadBlock(const Lanes& lanes, std::size_t lane) {
+  return hn::LoadU(OneBlock(), reinterpret_cast<const std::uint32_t*>(At(lanes, lane)));
+}
+template <class Lanes>
+HWY_INLINE void StoreBlock(hn::Vec<OneBlock> v, const Lanes& lanes, std::size_t lane) {
+  hn::StoreU(v, OneBlock(), reinterpret_cast<std::uint32_t*>(At(lanes, lane)));
+}
+#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_NEON
+using BlockTag = OneBlock;
+template <class Lanes>
+HWY_INLINE hn::Vec<BlockTag> LoadBlocks(const Lanes& lanes, std::size_t lane) {
+  return LoadBlock(lanes, lane);
+}
+template <class Lanes>
+HWY_INLINE void StoreBlocks(hn::Vec<BlockTag> v, const Lanes& lanes, std::size_t lane) {
+  StoreBlock(v, lanes, lane);
+}
+#else
+using BlockTag = hn::FixedTag<std::uint32_t, 8>;
+template <class Lanes>
+HWY_INLINE hn::Vec<BlockTag> LoadBlocks(const Lanes& lanes, std::size_t lane) {
+  return hn::Combine(BlockTag(), LoadBlock(lanes, lane + 4), LoadBlock(lanes, lane));
+}
+template <class Lanes>
+HWY_INLINE void StoreBlocks(hn::Vec<BlockTag> v, const Lanes& lanes, std::size_t lane) {
+  StoreBlock(hn::LowerHalf(OneBlock(), v), lanes, lane);
+  StoreBlock(hn::UpperHalf(OneBlock(), v), lanes, lane + 4);
+}
+#endif
+
+/// Four 32-bit elements per lane, transposed block by block.
 template <class Lanes>
 HWY_INLINE void GatherQuads(const Lanes& lanes, std::uint32_t* const* rows) {
-  const hn::FixedTag<std::uint32_t, 4> d;
-  for (std::size_t lane = 0; lane < kWarpSize; lane += 4) {
-    hn::Vec<decltype(d)> v[4];
-    for (std::size_t i = 0; i < 4; ++i) {
-      v[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(At(lanes, lane + i)));
-    }
-    const auto low01 = hn::InterleaveLower(d, v[0], v[1]);
-    const auto low23 = hn::InterleaveLower(d, v[2], v[3]);
-    const auto high01 = hn::InterleaveUpper(d, v[0], v[1]);
-    const auto high23 = hn::InterleaveUpper(d, v[2], v[3]);
-    const hn::Repartition<std::uint64_t, decltype(d)> d64;
-    const auto as64 = [&](auto x) HWY_ATTR { return hn::BitCast(d64, x); };
+  const BlockTag d;
+  const hn::Repartition<std::uint64_t, decltype(d)> d64;
+  for (std::size_t lane = 0; lane < kWarpSize; lane += hn::Lanes(d)) {
+    const auto v0 = LoadBlocks(lanes, lane);
+    const auto v1 = LoadBlocks(lanes, lane + 1);
+    const auto v2 = LoadBlocks(lanes, lane + 2);
+    const auto v3 = LoadBlocks(lanes, lane + 3);
+    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, v0, v1));
+    const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, v2, v3));
+    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, v0, v1));
+    const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, v2, v3));
     const auto store = [&](auto x, std::uint32_t* row)
                            HWY_ATTR { hn::Store(hn::BitCast(d, x), d, row + lane); };
-    store(hn::InterleaveLower(d64, as64(low01), as64(low23)), rows[0]);
-    store(hn::InterleaveUpper(d64, as64(low01), as64(low23)), rows[1]);
-    store(hn::InterleaveLower(d64, as64(high01), as64(high23)), rows[2]);
-    store(hn::InterleaveUpper(d64, as64(high01), as64(high23)), rows[3]);
+    store(hn::InterleaveLower(d64, low01, low23), rows[0]);
+    store(hn::InterleaveUpper(d64, low01, low23), rows[1]);
+    store(hn::InterleaveLower(d64, high01, high23), rows[2]);
+    store(hn::InterleaveUpper(d64, high01, high23), rows[3]);
   }
 }
 
 /// The reverse: four rows to 16 bytes per lane.
 template <class Lanes>
 HWY_INLINE void ScatterQuads(const Lanes& lanes, const std::uint32_t* const* rows) {
-  const hn::FixedTag<std::uint32_t, 4> d;
+  const BlockTag d;
   const hn::Repartition<std::uint64_t, decltype(d)> d64;
-  for (std::size_t lane = 0; lane < kWarpSize; lane += 4) {
+  for (std::size_t lane = 0; lane < kWarpSize; lane += hn::Lanes(d)) {
     const auto r0 = hn::Load(d, rows[0] + lane);
     const auto r1 = hn::Load(d, rows[1] + lane);
     const auto r2 = hn::Load(d, rows[2] + lane);
@@ -236,9 +269,8 @@ HWY_INLINE void ScatterQuads(const Lanes& lanes, const std::uint32_t* const* row
     const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
     const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
     const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
-    const auto store = [&](auto x, std::size_t i) HWY_ATTR {
-      hn::StoreU(hn::BitCast(d, x), d, reinterpret_cast<std::uint32_t*>(At(lanes, lane + i)));
-    };
+    const auto store = [&](auto x, std::size_t i)
+                           HWY_ATTR { StoreBlocks(hn::BitCast(d, x), lanes, lane + i); };
     store(hn::InterleaveLower(d64, low01, low23), 0);
     store(hn::InterleaveUpper(d64, low01, low23), 1);
     store(hn::InterleaveLower(d64, high01, high23), 2);
