@@ -1,19 +1,20 @@
 // `voltcheck explain`: how one output element came about.
 #include "verify/explain/explain.h"
 
-#include <charconv>
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
 #include "fixtures/atomic_file.h"
 #include "fixtures/case/descriptor.h"
+#include "kernels/plugin/plugin.h"
+#include "kernels/recipe/recipe.h"
 #include "tools/arguments.h"
+#include "tools/recorded_setup.h"
 #include "tools/session.h"
 #include "verify/case_runner.h"
 #include "verify/explain/write.h"
-#include "verify/in_child.h"
 #include "verify/problem_source.h"
-#include "verify/run_reader.h"
 
 namespace voltcheck::tools {
 namespace {
@@ -47,28 +48,46 @@ std::optional<std::pair<int, int>> ParseAt(const std::string& where, const std::
                    static_cast<int>(ParseUnsigned(where, text.substr(comma + 1), kMost)));
 }
 
-// The descriptor of a case of a run file: case INDEX, or the first that did not pass, or the first.
-std::string CaseOfRun(const std::string& path, const std::optional<std::uint64_t>& index) {
-  return verify::InChild(path, [&] {
-    const verify::RunReader run(path);
-    std::uint64_t chosen = index.value_or(0);
-    if (run.cases() == 0) {
-      throw BadInput(path, "holds no case", "name one with --case");
-    }
-    if (chosen >= run.cases()) {
-      throw BadInput("--index", "cannot be " + std::to_string(chosen),
-                     path + " holds " + std::to_string(run.cases()) + " cases, from 0");
-    }
-    if (!index) {
-      const std::vector<std::string> verdicts = run.Texts("/cases/verdict");
-      for (std::size_t i = verdicts.size(); i-- > 0;) {
-        if (verdicts[i] == "failed") {
-          chosen = i;
-        }
-      }
-    }
-    return run.Texts("/cases/descriptor", chosen, 1).at(0);
-  });
+// The case of this number, or the first that failed, or the first.
+const RecordedCase& ChooseCase(const std::string& path, const RecordedSetup& setup) {
+  if (setup.cases.empty()) {
+    throw BadInput(path, "holds no case", "name one with --case");
+  }
+  const auto failed = std::find_if(setup.cases.begin(), setup.cases.end(),
+                                   [](const RecordedCase& c) { return c.verdict == "failed"; });
+  return failed == setup.cases.end() ? setup.cases.front() : *failed;
+}
+
+// The device of the command line; what it leaves out comes from the run file, if there is one.
+verify::DeviceOptions ReadDevice(const Arguments& arguments, const RecordedSetup& setup) {
+  const auto chosen = [&](const char* name, const char* fallback) {
+    const std::string recorded = setup.Option(std::string("--") + name);
+    return arguments.Has(name) ? arguments.Text(name) : recorded.empty() ? fallback : recorded;
+  };
+  verify::DeviceOptions device;
+  device.kind = chosen("device", "simulator");
+  device.schedule = ParseUnsigned(arguments.Where("schedule"), chosen("schedule", "0"), UINT64_MAX);
+  const std::string check = chosen("check", "all");
+  if (check != "all" && check != "none") {
+    throw BadInput("--check " + check, "is not known here", "use all or none");
+  }
+  device.all_checks = check == "all";
+  if (arguments.Has("kernels") && !setup.overrides.empty()) {
+    throw BadInput("--kernels", "cannot stand beside --from, which brings its kernels along",
+                   "use 'voltcheck explain --case' for other kernels");
+  }
+  device.overrides = arguments.Has("kernels") ? verify::ReadOverrides(arguments.Texts("kernels"))
+                                              : setup.overrides;
+  if (arguments.Has("plugin") && arguments.Has("recipe")) {
+    throw BadInput("--plugin", "does not go with --recipe", "give one of them");
+  }
+  if (arguments.Has("plugin")) {
+    device.implementation = plugin::LoadPlugin(arguments.Text("plugin"), device.kind);
+  }
+  if (arguments.Has("recipe")) {
+    device.implementation = recipe::LoadRecipe(arguments.Text("recipe"));
+  }
+  return device;
 }
 
 // Stage and element when the user names none: where the case fails first, or is worst.
@@ -115,9 +134,13 @@ ExitStatus Explain(const Words& words) {
   arguments.Value("device-steps", "12", "k-steps at which the device's running sum is asked for");
   arguments.Value("html", "", "write a page with plots to this file");
   arguments.Flag("json", "print JSON");
-  arguments.Value("device", "simulator", "simulator or cuda");
-  arguments.Value("schedule", "0", "simulator: order of CTAs, warps and lanes");
+  arguments.Value("device", "", "simulator or cuda (default: the run's, else simulator)");
+  arguments.Value("schedule", "",
+                  "simulator: order of CTAs, warps and lanes (default: the run's, else 0)");
+  arguments.Value("check", "", "simulator: all or none (default: the run's, else all)");
   arguments.Values("kernels", "PTX file whose entries replace the built-in ones; may be repeated");
+  arguments.Value("plugin", "", "shared library with other kernels (kernels/voltcheck_kernel.h)");
+  arguments.Value("recipe", "", "JSON file that says how the kernels of PTX files are launched");
   arguments.Value("fixtures", "", "folder with fixture files (default: the shipped ones)");
   if (!arguments.Parse(words)) {
     return ExitStatus::kPassed;
@@ -133,8 +156,12 @@ ExitStatus Explain(const Words& words) {
   if (arguments.Has("index")) {
     index = arguments.Number("index");
   }
-  const std::string descriptor =
-      arguments.Has("case") ? arguments.Text("case") : CaseOfRun(arguments.Text("from"), index);
+  RecordedSetup setup;
+  std::string descriptor = arguments.Text("case");
+  if (arguments.Has("from")) {
+    setup = ReadRecordedSetup(arguments.Text("from"), index);
+    descriptor = ChooseCase(arguments.Text("from"), setup).descriptor;
+  }
   const Case c = ParseDescriptor(descriptor);
   verify::ProblemSource source(arguments.Has("fixtures") ? arguments.Text("fixtures")
                                                          : DefaultFixturesFolder());
@@ -142,11 +169,12 @@ ExitStatus Explain(const Words& words) {
   const Problem problem = source.Make(c);
 
   explain::ExplainOptions options;
-  options.device.kind = arguments.Text("device");
-  options.device.schedule = arguments.Number("schedule");
-  options.device.overrides = verify::ReadOverrides(arguments.Texts("kernels"));
+  options.device = ReadDevice(arguments, setup);
   options.device_steps = static_cast<int>(arguments.Number("device-steps", kMostDeviceSteps));
   verify::CheckOverrides(*verify::MakeDevice(options.device, c.numerics), options.device.overrides);
+  if (arguments.Has("from")) {
+    RequireSameKernels(arguments.Text("from"), setup, options.device, c.numerics);
+  }
 
   Place place;
   if (stage && at) {

@@ -1,5 +1,6 @@
 // `voltcheck report`: a run file as a document.
 #include <filesystem>
+#include <memory>
 
 #include "tools/arguments.h"
 #include "tools/document.h"
@@ -27,14 +28,22 @@ ExitStatus Report(const Words& words) {
   }
   const std::string& file = files.front();
   const report::Format format = report::ParseFormat(arguments.Text("format"));
-  const std::string text =
-      verify::InChild(file, [&] { return report::Render(report::ReadRun(file), format); });
   std::string out = arguments.Text("out");
   if (out.empty()) {
     out = format == report::Format::kHtml ? std::filesystem::path(file).stem().string() + ".html"
                                           : "-";
   }
-  WriteDocument(text, out);
+  std::unique_ptr<Document> document;
+  verify::StreamFromChild(
+      file,
+      [&](const verify::ChildSink& sink) { report::Render(report::ReadRun(file), format, sink); },
+      [&](std::string_view part) {
+        if (document == nullptr) {  // a file that cannot be read leaves nothing behind
+          document = std::make_unique<Document>(out);
+        }
+        document->Write(part);
+      });
+  document->Finish();
   return ExitStatus::kPassed;
 }
 

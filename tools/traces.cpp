@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fixtures/atomic_file.h"
+#include "fixtures/mapped_file.h"
 #include "tools/arguments.h"
 #include "tools/interrupt.h"
 #include "tools/limit_argument.h"
@@ -316,8 +317,16 @@ ExitStatus Traces(const Words& words) {
     }
   };
   const InterruptGuard interrupts;
-  options.progress = [](std::uint64_t /*bytes*/) { return !InterruptGuard::Requested(); };
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  Progress progress(
+      (fixtures::InputFile(files[0]).size() + fixtures::InputFile(files[1]).size()) / kMegabyte,
+      arguments.Has("quiet"), "MB");
+  options.progress = [&progress](std::uint64_t bytes) {
+    progress.Reach(bytes / kMegabyte);
+    return !InterruptGuard::Requested();
+  };
   const TraceComparison c = traces::CompareTraces(files[0], files[1], options);
+  progress.Clear();
   if (!c.complete) {
     std::fprintf(stderr, "voltcheck: interrupted after %llu sequences\n",
                  static_cast<unsigned long long>(c.total.pairs));

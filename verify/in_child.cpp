@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
 
 #include "fixtures/case/error.h"
@@ -14,81 +16,183 @@ namespace voltcheck::verify {
 namespace {
 
 constexpr rlim_t kCpuSeconds = 60;
-// First byte of what the child sends: what follows is the result, or the line of an Error.
-constexpr char kResult = 'R';
-constexpr char kError = 'E';
+// What the child sends are frames: a kind, the length of what follows, and that.
+enum class Kind : std::uint8_t { kPart, kError, kEnd };
+struct FrameHead {
+  Kind kind = Kind::kEnd;
+  std::uint32_t length = 0;
+};
+constexpr std::size_t kPartBytes = 1U << 16U;
 
-void SendAll(int pipe, const std::string& text) {
-  std::size_t sent = 0;
-  while (sent < text.size()) {
-    const ssize_t n = write(pipe, text.data() + sent, text.size() - sent);
+// False when nobody listens any more.
+bool SendAll(int pipe, const void* data, std::size_t bytes) {
+  const auto* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = write(pipe, at, bytes);
     if (n < 0 && errno != EINTR) {
-      return;
+      return false;
     }
-    sent += n > 0 ? static_cast<std::size_t>(n) : 0;
+    at += n > 0 ? n : 0;
+    bytes -= n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+  return true;
+}
+
+void SendFrame(int pipe, Kind kind, std::string_view text) {
+  FrameHead head;
+  head.kind = kind;
+  head.length = static_cast<std::uint32_t>(text.size());
+  if (!SendAll(pipe, &head, sizeof(head)) || !SendAll(pipe, text.data(), text.size())) {
+    _exit(1);
   }
 }
 
-[[noreturn]] void Child(int pipe, const std::function<std::string()>& work) {
+// Collects small parts to frames of some length.
+class PartSender {
+ public:
+  explicit PartSender(int pipe) : pipe_(pipe) {}
+  void Send(std::string_view part) {
+    while (!part.empty()) {
+      const std::string_view now = part.substr(0, kPartBytes - buffer_.size());
+      buffer_ += now;
+      part.remove_prefix(now.size());
+      if (buffer_.size() == kPartBytes) {
+        Flush();
+      }
+    }
+  }
+  void Flush() {
+    SendFrame(pipe_, Kind::kPart, buffer_);
+    buffer_.clear();
+  }
+
+ private:
+  int pipe_;
+  std::string buffer_;
+};
+
+[[noreturn]] void Child(int pipe, const std::function<void(const ChildSink&)>& work) {
   const rlimit cpu{kCpuSeconds, kCpuSeconds};
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CPU, &cpu);
   setrlimit(RLIMIT_CORE, &none);
-  std::string message;
+  signal(SIGPIPE, SIG_IGN);
   try {
-    message = kResult + work();
+    PartSender sender(pipe);
+    work([&sender](std::string_view part) { sender.Send(part); });
+    sender.Flush();
+    SendFrame(pipe, Kind::kEnd, "");
   } catch (const Error& error) {
-    message = kError + std::string(error.what());
+    SendFrame(pipe, Kind::kError, error.what());
   } catch (const std::exception& error) {
-    message = kError + std::string("cannot be read: ") + error.what();
+    SendFrame(pipe, Kind::kError, std::string("cannot be read: ") + error.what());
   }
-  SendAll(pipe, message);
   _exit(0);  // no destructors or exit handlers of the parent's
 }
 
-std::string ReceiveAll(int pipe) {
+// False at the end of the pipe.
+bool ReceiveAll(int pipe, void* data, std::size_t bytes) {
+  auto* at = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = read(pipe, at, bytes);
+    if (n == 0 || (n < 0 && errno != EINTR)) {
+      return false;
+    }
+    at += n > 0 ? n : 0;
+    bytes -= n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+  return true;
+}
+
+// What ended the child's frames; kPart when the pipe ended first.
+struct Ending {
+  Kind kind = Kind::kPart;
+  std::string error;
+};
+
+Ending Receive(int pipe, const ChildSink& sink) {
   std::string text;
-  std::array<char, 65536> part{};
-  for (;;) {
-    const ssize_t n = read(pipe, part.data(), part.size());
-    if (n > 0) {
-      text.append(part.data(), static_cast<std::size_t>(n));
-    } else if (n == 0 || errno != EINTR) {
-      return text;
+  FrameHead head;
+  while (ReceiveAll(pipe, &head, sizeof(head)) && head.length <= kPartBytes) {
+    text.resize(head.length);
+    if (!ReceiveAll(pipe, text.data(), text.size())) {
+      break;
+    }
+    if (head.kind != Kind::kPart) {
+      return {head.kind, text};
+    }
+    sink(text);
+  }
+  return {};
+}
+
+// The child's end of the pipe, the parent's and the child itself, which all go in any case.
+class ChildProcess {
+ public:
+  ChildProcess(const std::string& path, const std::function<void(const ChildSink&)>& work) {
+    std::array<int, 2> ends{};
+    std::fflush(nullptr);
+    if (pipe(ends.data()) != 0) {
+      throw Error(ExitStatus::kUnavailable, path + ": cannot make a pipe to read it safely");
+    }
+    child_ = fork();
+    if (child_ == 0) {
+      close(ends[0]);
+      Child(ends[1], work);
+    }
+    close(ends[1]);
+    pipe_ = ends[0];
+    if (child_ < 0) {
+      close(pipe_);
+      throw Error(ExitStatus::kUnavailable, path + ": cannot start a process to read it safely");
     }
   }
-}
+  ~ChildProcess() { Wait(); }
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  int pipe_end() const { return pipe_; }
+  /// Whether it ended as it should. A child that still writes is ended by its closed pipe.
+  bool Wait() {
+    if (child_ > 0) {
+      close(pipe_);
+      int status = 0;
+      while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+      }
+      child_ = -1;
+      ended_well_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+    return ended_well_;
+  }
+
+ private:
+  pid_t child_ = -1;
+  int pipe_ = -1;
+  bool ended_well_ = false;
+};
 
 }  // namespace
 
-std::string InChild(const std::string& path, const std::function<std::string()>& work) {
-  std::array<int, 2> ends{};
-  std::fflush(nullptr);
-  if (pipe(ends.data()) != 0) {
-    throw Error(ExitStatus::kUnavailable, path + ": cannot make a pipe to read it safely");
+void StreamFromChild(const std::string& path, const std::function<void(const ChildSink&)>& work,
+                     const ChildSink& sink) {
+  ChildProcess child(path, work);
+  const Ending ending = Receive(child.pipe_end(), sink);
+  const bool ended_well = child.Wait();
+  if (ending.kind == Kind::kError) {
+    throw Error(ExitStatus::kBadInput, ending.error);
   }
-  const pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    Child(ends[1], work);
-  }
-  close(ends[1]);
-  const std::string message = child < 0 ? std::string() : ReceiveAll(ends[0]);
-  close(ends[0]);
-  if (child < 0) {
-    throw Error(ExitStatus::kUnavailable, path + ": cannot start a process to read it safely");
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || message.empty()) {
+  if (!ended_well || ending.kind != Kind::kEnd) {
     throw BadInput(path, "crashes the HDF5 library or never ends",
                    "make it again or name another file");
   }
-  if (message.front() == kError) {
-    throw Error(ExitStatus::kBadInput, message.substr(1));
-  }
-  return message.substr(1);
+}
+
+std::string InChild(const std::string& path, const std::function<std::string()>& work) {
+  std::string result;
+  StreamFromChild(
+      path, [&work](const ChildSink& sink) { sink(work()); },
+      [&result](std::string_view part) { result += part; });
+  return result;
 }
 
 }  // namespace voltcheck::verify

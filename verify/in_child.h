@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace voltcheck::verify {
 
@@ -11,6 +12,12 @@ namespace voltcheck::verify {
 /// throws Error (status 2) naming `path`. An Error that `work` throws is thrown on. Call it while
 /// the process has one thread.
 std::string InChild(const std::string& path, const std::function<std::string()>& work);
+
+/// The same for results of any length: what `work` gives to its sink comes out of `sink` here, in
+/// order, while the child goes on. What has come out before the child fails is part of no result.
+using ChildSink = std::function<void(std::string_view part)>;
+void StreamFromChild(const std::string& path, const std::function<void(const ChildSink&)>& work,
+                     const ChildSink& sink);
 
 }  // namespace voltcheck::verify
 

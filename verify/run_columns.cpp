@@ -415,6 +415,8 @@ void DeclareFindingColumns(hid_t file, Table<FindingRow>& table, std::vector<Han
   text("file", "PTX file", &F::file);
   number("line", "line of the PTX file", [](const FindingRow& row) { return row.finding->line; });
   text("source", "source file and line, where the PTX tells", &F::source);
+  table.AddText(group, {"source_text", "", "that line, where the source was at hand"},
+                [](const FindingRow& row) { return row.source_text; });
   number("address", "address in device memory",
          [](const FindingRow& row) { return row.finding->address; });
   number("block_x", "block index, x", [](const FindingRow& row) { return row.finding->block.x; });

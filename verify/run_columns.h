@@ -2,6 +2,7 @@
 #define VOLTCHECK_VERIFY_RUN_COLUMNS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "verify/h5_table.h"
@@ -20,6 +21,7 @@ struct FindingRow {
   std::uint64_t index = 0;
   std::uint64_t case_index = 0;
   const kernels::Finding* finding = nullptr;
+  std::string source_text = {};  ///< the line that the finding's source names
 };
 
 /// Declares every column that has one row per case: `/case`, `/cases`, `/counters`, `/metrics/...`

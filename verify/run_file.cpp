@@ -12,6 +12,7 @@
 #include "verify/h5_table.h"
 #include "verify/run_columns.h"
 #include "verify/run_totals.h"
+#include "verify/source_lines.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -177,7 +178,7 @@ void WriteBreakdowns(hid_t parent, std::uint64_t index, const CaseRecord& record
 class RunFileWriter::Impl {
  public:
   Impl(const std::string& path, const RunProvenance& provenance)
-      : target_(path), planned_(provenance.planned) {
+      : target_(path), lines_(provenance.overrides), planned_(provenance.planned) {
     h5::Quiet();
     Guard([&] {
       file_ = h5::CreateFile(target_.temporary());
@@ -196,7 +197,8 @@ class RunFileWriter::Impl {
       totals_.Add(record);
       const std::size_t kept = std::min(record.findings.size(), kFindingsPerCase);
       for (std::size_t i = 0; i < kept; ++i) {
-        findings_.Append({finding_count_++, number, &record.findings[i]});
+        const kernels::Finding& finding = record.findings[i];
+        findings_.Append({finding_count_++, number, &finding, lines_.Text(finding)});
       }
       if (!record.failures.empty()) {
         const Handle group = h5::CreateGroup(failures_.get(), std::to_string(number));
@@ -252,6 +254,7 @@ class RunFileWriter::Impl {
   h5::Table<CaseRow> cases_;
   h5::Table<FindingRow> findings_;
   RunTotals totals_;
+  SourceLines lines_;
   std::uint64_t planned_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t finding_count_ = 0;

@@ -67,14 +67,14 @@ TEST(Junit, FitsTheSchema) {
     GTEST_SKIP() << "xmllint (libxml2-utils) is not installed";
   }
   const TemporaryFolder folder;
-  verify::WriteBytes(folder / "junit.xml", RenderJunit(FullRun()));
+  verify::WriteBytes(folder / "junit.xml", Render(FullRun(), Format::kJunit));
   EXPECT_EQ(Shell("xmllint --noout --schema " VOLTCHECK_SOURCE_DIR "/docs/schemas/junit.xsd " +
                   (folder / "junit.xml")),
             0);
 }
 
 TEST(Junit, VerdictsBecomeWhatReadersKnow) {
-  const std::string xml = RenderJunit(FullRun());
+  const std::string xml = Render(FullRun(), Format::kJunit);
   // 14 cases, each verdict in turn: 2 passed; failed, nondeterministic, mistrusted, checker twice
   // each; crashed twice, skipped and untested once, none of them allowed.
   EXPECT_TRUE(Holds(xml, "<testsuites name=\"voltcheck\" tests=\"16\" failures=\"9\" errors=\"4\""))
@@ -101,7 +101,7 @@ bool FitsSchema(const std::string& json, const std::string& schema) {
 }
 
 TEST(Json, HoldsWhatTheRunHolds) {
-  const auto json = nlohmann::json::parse(RenderJson(FullRun()));
+  const auto json = nlohmann::json::parse(Render(FullRun(), Format::kJson));
   EXPECT_EQ(json["cases"].size(), 14U);
   EXPECT_EQ(json["summary"]["verdicts"]["crashed"], 2);
   EXPECT_EQ(json["cases"][4]["stages"]["w2"]["hash"], "0000000000001004");
@@ -112,18 +112,23 @@ TEST(Json, FitsTheSchemasThatArePublished) {
     GTEST_SKIP() << "python3-jsonschema is not installed";
   }
   const RunData run = FullRun();
-  EXPECT_TRUE(FitsSchema(RenderJson(run), "report.schema.json"));
+  EXPECT_TRUE(FitsSchema(Render(run, Format::kJson), "report.schema.json"));
   RunData head = run;
-  head.cases[0].verdict = Verdict::kCrashed;
-  head.cases[2].stages[0].hash = 1;
-  head.cases[3].descriptor = "t=9999";
+  const auto edit = [&head](std::size_t i, const std::function<void(CaseFigures&)>& change) {
+    CaseFigures c = head.cases[i];
+    change(c);
+    head.cases.Replace(i, std::move(c));
+  };
+  edit(0, [](CaseFigures& c) { c.verdict = Verdict::kCrashed; });
+  edit(2, [](CaseFigures& c) { c.stages[0].hash = 1; });
+  edit(3, [](CaseFigures& c) { c.descriptor = "t=9999"; });
   head.properties[1].verdict = Verdict::kFailed;
   const RunDiff diff = DiffRuns(run, head, "base", "head");
   EXPECT_TRUE(FitsSchema(DiffJson({run, head, diff}), "diff.schema.json"));
 }
 
 TEST(Csv, HasOneRowForEachCase) {
-  const std::string csv = RenderCsv(FullRun());
+  const std::string csv = Render(FullRun(), Format::kCsv);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 15);
   std::istringstream lines(csv);
   std::string head;

@@ -95,7 +95,7 @@ TEST(Hostile, NothingHappensInABrowser) {
 TEST(Hostile, XmlAndJsonKeepTheirForm) {
   const RunData run = HostileRun();
   const TemporaryFolder folder;
-  verify::WriteBytes(folder / "junit.xml", RenderJunit(run));
+  verify::WriteBytes(folder / "junit.xml", Render(run, Format::kJunit));
   EXPECT_EQ(
       std::system(
           (std::string(VOLTCHECK_PYTHON3) +
@@ -105,12 +105,12 @@ TEST(Hostile, XmlAndJsonKeepTheirForm) {
            (folder / "junit.xml"))
               .c_str()),
       0);
-  EXPECT_EQ(nlohmann::json::parse(RenderJson(run))["cases"].size(), 20U);
+  EXPECT_EQ(nlohmann::json::parse(Render(run, Format::kJson))["cases"].size(), 20U);
 }
 
 TEST(Hostile, CsvHasARowForEachCaseAndNoFormula) {
   const TemporaryFolder folder;
-  verify::WriteBytes(folder / "run.csv", RenderCsv(HostileRun()));
+  verify::WriteBytes(folder / "run.csv", Render(HostileRun(), Format::kCsv));
   EXPECT_EQ(
       std::system(
           (std::string(VOLTCHECK_PYTHON3) +

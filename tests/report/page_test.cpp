@@ -64,11 +64,11 @@ TEST(Page, OfADiff) {
 
 TEST(Page, OfTenThousandCasesIsUnderFiveMegabytes) {
   RunData run = SampleRun(200);
-  const std::vector<CaseFigures> some = run.cases;
-  run.cases.clear();
+  const CaseList some = run.cases;
+  run.cases = {};
   for (int i = 0; i < 10000; ++i) {
-    run.cases.push_back(some[static_cast<std::size_t>(i) % some.size()]);
-    CaseFigures& c = run.cases.back();
+    CaseFigures c = some[static_cast<std::size_t>(i) % some.size()];
+    c.number = static_cast<std::uint64_t>(i);
     c.descriptor =
         "h=2560,i=160,e=512,k=10,g=32,t=" + std::to_string(1 + i % 512) +
         ",routing=zipf:1.1,layout=sorted,path=offset,meta=4b,cols=interleaved,w13=8x256x64/4,"
@@ -78,6 +78,7 @@ TEST(Page, OfTenThousandCasesIsUnderFiveMegabytes) {
       f.own_use = 0.123F + static_cast<float>(i % 877) / 1000;
       f.max_abs = 1.0F / static_cast<float>(3 + i);
     }
+    run.cases.Append(std::move(c));
   }
   const std::string html = RenderHtml(run);
   EXPECT_LT(html.size(), 5'000'000U);

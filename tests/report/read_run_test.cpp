@@ -51,7 +51,7 @@ TEST(ReadRun, FindsWhatWasWritten) {
   EXPECT_EQ(c.at(Stage::kW2).hash, 0x1004U);
   EXPECT_EQ(c.logits.rows, 9U);
   EXPECT_EQ(run.findings.size(), 2U);
-  EXPECT_EQ(run.findings[1].case_index, 9U);
+  EXPECT_EQ(run.findings[1].case_number, 9U);
   EXPECT_EQ(run.findings[1].finding.line, 17U);
   ASSERT_EQ(run.windows.size(), 4U) << "two stages of each failed case";
   EXPECT_EQ(run.windows[0].first_row, 7);

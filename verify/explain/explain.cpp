@@ -51,10 +51,10 @@ Explanation Explain(const Problem& problem, Stage stage, int row, int col,
                     const ExplainOptions& options) {
   const Case& c = problem.c;
   const std::unique_ptr<kernels::Device> device = verify::MakeDevice(options.device, c.numerics);
-  kernels::KernelSet set(*device, options.device.overrides);
+  kernels::KernelSet set(*device, options.device.modules());
   Ran ran{problem,
           options,
-          kernels::RunPlan(*device, set, kernels::MakePlan(problem), c.shape, {}),
+          kernels::RunPlan(*device, set, options.device.MakePlan(problem), c.shape, {}),
           reference::Permute(problem),
           ParseNumerics(device->Describe().numerics),
           {},
@@ -83,6 +83,10 @@ Explanation Explain(const Problem& problem, Stage stage, int row, int col,
   e.row = row;
   e.col = col;
   e.descriptor = ToDescriptor(c);
+  if (options.device.implementation != nullptr) {
+    e.notes.push_back(options.device.implementation->name() +
+                      "; the model sums as the contract declares");
+  }
   if (!ran.observed.findings.empty()) {
     e.notes.push_back("a checker found " + ran.observed.findings.front().checker + ": " +
                       ran.observed.findings.front().message);

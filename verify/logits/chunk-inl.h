@@ -110,8 +110,8 @@ inline ChunkScan ScanChunk(const float* base, const float* other) {
   const VF one = hn::Set(df, 1.0F);
   for (std::size_t at = 0; at < kChunk; at += kWidth) {
     for (std::size_t i = 0; i < kParts; ++i) {
-      const VF b = hn::Load(df, base + at + i * kLanes);
-      const VF o = hn::Load(df, other + at + i * kLanes);
+      const VF b = hn::LoadU(df, base + at + i * kLanes);
+      const VF o = hn::LoadU(df, other + at + i * kLanes);
       const VF d = hn::Sub(o, b);
       base_largest.part[i] = hn::Max(base_largest.part[i], b);
       other_largest.part[i] = hn::Max(other_largest.part[i], o);
@@ -151,26 +151,46 @@ HWY_INLINE VF Polynomial(VF x, VF x2, const float (&c)[kTerms]) {
 /// bits 0.
 HWY_INLINE VF Exp(VF x) {
   const DF df;
+  // A float at 1.5 * 2^23 keeps no fraction: adding it rounds to nearest even, and the whole number
+  // stands in the low bits.
+  const VF magic = hn::Set(df, 12582912.0F);
   const VF kept = hn::Max(x, hn::Set(df, -88.0F));
-  const VF n = hn::Round(hn::Mul(kept, hn::Set(df, 1.44269504F)));
+  const VF shifted = hn::Add(hn::Mul(kept, hn::Set(df, 1.44269504F)), magic);
+  const VF n = hn::Sub(shifted, magic);
   // ln 2 in two parts; the first has nine bits, so n times it is exact.
   VF r = hn::Sub(kept, hn::Mul(n, hn::Set(df, 0.693359375F)));
   r = hn::Sub(r, hn::Mul(n, hn::Set(df, -2.12194440e-4F)));
-  // Taylor's series on |r| <= ln 2 / 2; the first term left out is below 2^-27.
-  constexpr float kTail[] = {1.0F / 2, 1.0F / 6, 1.0F / 24, 1.0F / 120, 1.0F / 720, 1.0F / 5040};
+  // (exp(r) - 1 - r) / r^2 on |r| <= ln 2 / 2, interpolated at Chebyshev's points: exp(r)
+  // to 1.1e-8.
+  constexpr float kTail[] = {0.5F, 0.166665763F, 0.0416665561F, 0.00836317893F, 0.0013926184F};
   const VF r2 = hn::Mul(r, r);
   const VF tail = hn::Mul(r2, Polynomial(r, r2, kTail));
   const VF exp_r = hn::Add(hn::Set(df, 1.0F), hn::Add(r, tail));
-  const auto exponent =
-      hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(DI(), n), hn::Set(DI(), std::int32_t{127})));
+  const auto exponent = hn::Add(hn::ShiftLeft<23>(hn::BitCast(DI(), shifted)),
+                                hn::Set(DI(), std::int32_t{127} << 23));
   return hn::Mul(exp_r, hn::BitCast(df, exponent));
 }
 
-inline ChunkWeights WeighChunk(const float* base, const float* other, float largest, float shift) {
+/// e (exp(d) - 1 - d) where |d| is at most `kNear`.
+template <bool kNear>
+HWY_INLINE VF Curve(VF ed, VF d) {
+  // (exp(d) - 1 - d) / d^2, interpolated: to 1.1e-8 of it on |d| <= 1/16, to 5.9e-8 on |d| <= 1/2.
+  constexpr float kNarrow[] = {0.5F, 0.166666672F, 0.0416720919F, 0.00833410863F};
+  constexpr float kBroad[] = {0.5F,           0.166666672F,   0.0416657925F,
+                              0.00833323598F, 0.00139821856F, 0.000199448739F};
+  const VF d2 = hn::Mul(d, d);
+  if constexpr (kNear) {
+    return hn::Mul(hn::Mul(ed, d), Polynomial(d, d2, kNarrow));
+  } else {
+    return hn::Mul(hn::Mul(ed, d), Polynomial(d, d2, kBroad));
+  }
+}
+
+/// `kNear`: every |d| of the chunk is at most 1/16. That depends on values alone, so all targets
+/// take the same way.
+template <bool kNear>
+HWY_INLINE ChunkWeights Weigh(const float* base, const float* other, float largest, float shift) {
   const DF df;
-  // exp(d) - 1 - d = d^2 (1/2 + d/6 + ...): to 2^-25 of it where |d| is below one half.
-  constexpr float kCurve[] = {1.0F / 2,   1.0F / 6,    1.0F / 24,   1.0F / 120,
-                              1.0F / 720, 1.0F / 5040, 1.0F / 40320};
   const VF vlargest = hn::Set(df, largest);
   const VF vshift = hn::Set(df, shift);
   const VF half = hn::Set(df, 0.5F);
@@ -179,16 +199,18 @@ inline ChunkWeights WeighChunk(const float* base, const float* other, float larg
   Wide curved = Wide::Of(0);
   for (std::size_t at = 0; at < kChunk; at += kWidth) {
     for (std::size_t i = 0; i < kParts; ++i) {
-      const VF b = hn::Load(df, base + at + i * kLanes);
-      const VF o = hn::Load(df, other + at + i * kLanes);
+      const VF b = hn::LoadU(df, base + at + i * kLanes);
+      const VF o = hn::LoadU(df, other + at + i * kLanes);
       const VF d = hn::Sub(hn::Sub(o, b), vshift);
       const VF e = Exp(hn::Sub(b, vlargest));
       const VF ed = hn::Mul(e, d);
-      VF curve = hn::Mul(hn::Mul(ed, d), Polynomial(d, hn::Mul(d, d), kCurve));
-      const auto large = hn::Gt(hn::Abs(d), half);
-      if (HWY_UNLIKELY(!hn::AllFalse(df, large))) {
-        const VF e_other = Exp(hn::Sub(hn::Sub(o, vlargest), vshift));
-        curve = hn::IfThenElse(large, hn::Sub(hn::Sub(e_other, e), ed), curve);
+      VF curve = Curve<kNear>(ed, d);
+      if constexpr (!kNear) {
+        const auto large = hn::Gt(hn::Abs(d), half);
+        if (HWY_UNLIKELY(!hn::AllFalse(df, large))) {
+          const VF e_other = Exp(hn::Sub(hn::Sub(o, vlargest), vshift));
+          curve = hn::IfThenElse(large, hn::Sub(hn::Sub(e_other, e), ed), curve);
+        }
       }
       weight.part[i] = hn::Add(weight.part[i], e);
       moved.part[i] = hn::Add(moved.part[i], ed);
@@ -196,6 +218,29 @@ inline ChunkWeights WeighChunk(const float* base, const float* other, float larg
     }
   }
   return {weight.Sum(), moved.Sum(), curved.Sum()};
+}
+
+/// `farthest`: no |d| of the chunk is larger.
+inline ChunkWeights WeighChunk(const float* base, const float* other, float largest, float shift,
+                               float farthest) {
+  return farthest <= 0.0625F ? Weigh<true>(base, other, largest, shift)
+                             : Weigh<false>(base, other, largest, shift);
+}
+
+/// The largest value of one chunk; `finite` is false when a value is not.
+inline float LargestOfChunk(const float* row, bool& finite) {
+  const DF df;
+  Wide largest = Wide::Of(-std::numeric_limits<float>::infinity());
+  Wide zeros = Wide::Of(0);
+  for (std::size_t at = 0; at < kChunk; at += kWidth) {
+    for (std::size_t i = 0; i < kParts; ++i) {
+      const VF x = hn::LoadU(df, row + at + i * kLanes);
+      largest.part[i] = hn::Max(largest.part[i], x);
+      zeros.part[i] = hn::Add(zeros.part[i], hn::Sub(x, x));  // NaN from an infinity or a NaN on
+    }
+  }
+  finite = zeros.Sum() == 0;
+  return largest.Max();
 }
 
 /// 16-bit floats to fp32; `brain`: bf16, the upper half of a float.

@@ -19,6 +19,7 @@
 
 namespace voltcheck::logits {
 
+HWY_EXPORT(LargestOfChunk);
 HWY_EXPORT(ScanChunk);
 HWY_EXPORT(WeighChunk);
 HWY_EXPORT(WidenHalves);
@@ -46,14 +47,25 @@ constexpr std::size_t kTop = verify::kTopTokens;
 // Both rows in pieces of kChunk floats; the last piece is filled up with values that add nothing.
 class Chunks {
  public:
-  Chunks(RowView base, RowView other, std::size_t count)
-      : base_(base), other_(other), count_(count) {}
+  Chunks(RowView base_row, RowView other_row, std::size_t count)
+      : base_(base_row), other_(other_row), count_(count) {}
 
   std::size_t chunks() const { return (count_ + kChunk - 1) / kChunk; }
   std::size_t size(std::size_t chunk) const { return std::min(kChunk, count_ - chunk * kChunk); }
+  // `base` and `other` then show the chunk's floats.
   void Load(std::size_t chunk) {
-    Fill(base_, chunk, b.data());
-    Fill(other_, chunk, o.data());
+    base = Floats(base_, chunk, b_.data());
+    other = Floats(other_, chunk, o_.data());
+  }
+  // A whole chunk of aligned floats is read where it lies.
+  const float* Floats(RowView row, std::size_t chunk, float* buffer) const {
+    const std::byte* at = row.data + chunk * kChunk * BytesOf(row.type);
+    if (row.type == Type::kF32 && size(chunk) == kChunk &&
+        reinterpret_cast<std::uintptr_t>(at) % alignof(float) == 0) {
+      return reinterpret_cast<const float*>(at);
+    }
+    Fill(row, chunk, buffer);
+    return buffer;
   }
   void Fill(RowView row, std::size_t chunk, float* out) const {
     const std::size_t n = size(chunk);
@@ -61,10 +73,12 @@ class Chunks {
     std::fill(out + n, out + kChunk, -std::numeric_limits<float>::max());
   }
 
-  alignas(64) std::array<float, kChunk> b{};
-  alignas(64) std::array<float, kChunk> o{};
+  const float* base = nullptr;
+  const float* other = nullptr;
 
  private:
+  alignas(64) std::array<float, kChunk> b_;
+  alignas(64) std::array<float, kChunk> o_;
   RowView base_;
   RowView other_;
   std::size_t count_;
@@ -105,10 +119,10 @@ Top FindTop(const Chunks& chunks, RowView row, const std::vector<float>& largest
     if (largest[chunk] < floor || (top.count == kTop && !(largest[chunk] > top.value[kTop - 1]))) {
       continue;
     }
-    chunks.Fill(row, chunk, values.data());
+    const float* at = chunks.Floats(row, chunk, values.data());
     const std::size_t n = chunks.size(chunk);
     for (std::size_t i = 0; i < n; ++i) {
-      top.Offer(values[i], chunk * kChunk + i);
+      top.Offer(at[i], chunk * kChunk + i);
     }
   }
   return top;
@@ -140,24 +154,96 @@ double XMinusLog1p(double x) {
 std::size_t FindDifference(Chunks& chunks, std::size_t chunk, float largest) {
   chunks.Load(chunk);
   std::size_t i = 0;
-  while (i + 1 < chunks.size(chunk) && std::abs(chunks.o[i] - chunks.b[i]) != largest) {
+  while (i + 1 < chunks.size(chunk) && std::abs(chunks.other[i] - chunks.base[i]) != largest) {
     ++i;
   }
   return chunk * kChunk + i;
 }
 
+// The sums over a row that KL takes, relative to the largest base logit so far and to a shift. With
+// p = softmax(base), d = (other - base) - shift for any shift, s = E_p[exp(d) - 1]:
+// KL = E_p[exp(d) - 1 - d] - (s - log(1 + s)), and other's log-sum-exp is base's plus
+// shift + log(1 + s).
+struct Sums {
+  float largest = -std::numeric_limits<float>::infinity();
+  float shift = 0;
+  double weight = 0;  // of e = exp(base - largest)
+  double moved = 0;   // of e d
+  double curved = 0;  // of e (exp(d) - 1 - d)
+
+  void Rebase(float new_largest, float new_shift) {
+    if (weight > 0) {
+      const double scale =
+          reference::Exp(static_cast<double>(largest) - static_cast<double>(new_largest));
+      const double step = static_cast<double>(shift) - static_cast<double>(new_shift);
+      // exp(step) - 1 - step, by its series where the difference would lose digits.
+      double curve = 0;
+      if (std::abs(step) <= 0.25) {
+        for (int i = 14; i >= 2; --i) {
+          curve = (i == 2 ? step * step / 2 : step / i) * (1 + curve);
+        }
+      } else {
+        curve = reference::Exp(step) - 1 - step;
+      }
+      const double growth = curve + step;
+      curved = scale * ((1 + growth) * curved + growth * moved + curve * weight);
+      moved = scale * (moved + step * weight);
+      weight *= scale;
+    }
+    largest = new_largest;
+    shift = new_shift;
+  }
+  void Add(const ChunkWeights& w) {
+    weight += w.weight;
+    moved += w.moved;
+    curved += w.curved;
+  }
+};
+
+// A row and its copy: nothing differs, so only the greedy token is to be found.
+verify::LogitRow CompareWithCopy(RowView base, std::size_t count) {
+  const Chunks chunks(base, base, count);
+  std::vector<float> largest(chunks.chunks());
+  alignas(64) std::array<float, kChunk> values;
+  for (std::size_t chunk = 0; chunk < chunks.chunks(); ++chunk) {
+    bool finite = true;
+    largest[chunk] =
+        HWY_DYNAMIC_DISPATCH(LargestOfChunk)(chunks.Floats(base, chunk, values.data()), finite);
+    if (!finite) {
+      return CompareSlowly(base, base, count);
+    }
+  }
+  const Top top = FindTop(chunks, base, largest);
+  verify::LogitRow row;
+  row.compared = count;
+  row.max_abs_column = 0;
+  row.base_argmax = row.other_argmax = static_cast<int>(top.column[0]);
+  row.top_overlap = static_cast<int>(top.count);
+  return row;
+}
+
+bool IsCopy(RowView base, RowView other, std::size_t count) {
+  return base.type == other.type &&
+         std::memcmp(base.data, other.data, count * BytesOf(base.type)) == 0;
+}
+
 }  // namespace
 
 verify::LogitRow CompareRows(RowView base, RowView other, std::size_t count) {
+  if (IsCopy(base, other, count)) {
+    return CompareWithCopy(base, count);
+  }
   Chunks chunks(base, other, count);
   verify::LogitRow row;
   std::vector<float> base_largest(chunks.chunks());
   std::vector<float> other_largest(chunks.chunks());
   float max_abs = -1;
+  float other_so_far = -std::numeric_limits<float>::infinity();
   std::size_t max_chunk = 0;
+  Sums sums;
   for (std::size_t chunk = 0; chunk < chunks.chunks(); ++chunk) {
     chunks.Load(chunk);
-    const ChunkScan scan = HWY_DYNAMIC_DISPATCH(ScanChunk)(chunks.b.data(), chunks.o.data());
+    const ChunkScan scan = HWY_DYNAMIC_DISPATCH(ScanChunk)(chunks.base, chunks.other);
     if (!std::isfinite(scan.squares)) {
       return CompareSlowly(base, other, count);
     }
@@ -170,6 +256,12 @@ verify::LogitRow CompareRows(RowView base, RowView other, std::size_t count) {
     }
     base_largest[chunk] = scan.base_largest;
     other_largest[chunk] = scan.other_largest;
+    other_so_far = std::max(other_so_far, scan.other_largest);
+    if (scan.base_largest > sums.largest) {
+      sums.Rebase(scan.base_largest, other_so_far - scan.base_largest);
+    }
+    sums.Add(HWY_DYNAMIC_DISPATCH(WeighChunk)(chunks.base, chunks.other, sums.largest, sums.shift,
+                                              scan.max_abs + std::abs(sums.shift)));
   }
   row.compared = count;
   const std::size_t worst = FindDifference(chunks, max_chunk, max_abs);
@@ -184,27 +276,12 @@ verify::LogitRow CompareRows(RowView base, RowView other, std::size_t count) {
   row.flipped_margin = static_cast<double>(base_top.value[0]) -
                        static_cast<double>(ValueAt(base, other_top.column[0]));
 
-  // With p = softmax(base), d = (other - base) - shift for any shift, s = E_p[exp(d) - 1]:
-  // KL = E_p[exp(d) - 1 - d] - (s - log(1 + s)), and other's log-sum-exp is base's plus
-  // shift + log(1 + s).
-  const float shift = other_top.value[0] - base_top.value[0];
-  double weight = 0;
-  double moved = 0;
-  double curved = 0;
-  if (row.differing > 0) {
-    for (std::size_t chunk = 0; chunk < chunks.chunks(); ++chunk) {
-      chunks.Load(chunk);
-      const ChunkWeights w = HWY_DYNAMIC_DISPATCH(WeighChunk)(chunks.b.data(), chunks.o.data(),
-                                                              base_top.value[0], shift);
-      weight += w.weight;
-      moved += w.moved;
-      curved += w.curved;
-    }
-  }
-  const double s = weight > 0 ? (moved + curved) / weight : 0;
-  row.kl = weight > 0 ? std::max(curved / weight - XMinusLog1p(s), 0.0) : 0;
+  // Where nothing differs, nothing may come of rounding.
+  const bool differs = row.differing > 0;
+  const double s = differs ? (sums.moved + sums.curved) / sums.weight : 0;
+  row.kl = differs ? std::max(sums.curved / sums.weight - XMinusLog1p(s), 0.0) : 0;
   const double log_sum_change =
-      static_cast<double>(shift) + (row.differing > 0 ? reference::Log(1 + s) : 0);
+      differs ? static_cast<double>(sums.shift) + reference::Log(1 + s) : 0;
   for (std::size_t i = 0; i < base_top.count; ++i) {
     const std::size_t c = base_top.column[i];
     const auto end = other_top.column.begin() + static_cast<std::ptrdiff_t>(other_top.count);

@@ -173,21 +173,29 @@ Extent Columns::Size(const std::string& name) const {
   return {size[0], size[1]};
 }
 
-void Columns::ReadNumbers(const std::string& name, hid_t dataset, hid_t type, std::uint64_t rows,
-                          std::uint64_t cols, void* data) const {
+void Columns::RequireRows(const std::string& name, std::uint64_t end) const {
+  const Extent extent = Size(name);
+  if (extent.rows < end || extent.cols != 1) {
+    Refuse(name, "has " + std::to_string(extent.rows) + " rows where " + std::to_string(end) +
+                     " are needed");
+  }
+}
+
+void Columns::ReadNumbers(const std::string& name, hid_t dataset, hid_t type, std::uint64_t first,
+                          Extent extent, void* data) const {
   const Handle file_type(Check(H5Dget_type(dataset)), H5Tclose);
   const H5T_class_t kind = H5Tget_class(file_type.get());
   const bool wants_float = H5Tget_class(type) == H5T_FLOAT;
   if (kind != H5T_INTEGER && !(kind == H5T_FLOAT && wants_float)) {
     Refuse(name, wants_float ? "does not hold numbers" : "does not hold whole numbers");
   }
-  if (rows == 0) {
+  if (extent.rows == 0 || extent.cols == 0) {
     return;
   }
   const Handle space(Check(H5Dget_space(dataset)), H5Sclose);
   const int rank = Check(H5Sget_simple_extent_ndims(space.get()));
-  const std::array<hsize_t, 2> start{0, 0};
-  const std::array<hsize_t, 2> count{rows, cols};
+  const std::array<hsize_t, 2> start{first, 0};
+  const std::array<hsize_t, 2> count{extent.rows, extent.cols};
   Check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                             nullptr));
   const Handle memory(Check(H5Screate_simple(rank, count.data(), nullptr)), H5Sclose);
@@ -195,55 +203,58 @@ void Columns::ReadNumbers(const std::string& name, hid_t dataset, hid_t type, st
 }
 
 template <typename T>
-std::vector<T> Columns::Numbers(const std::string& name, std::uint64_t rows) const {
-  const Extent extent = Size(name);
-  if (extent.rows < rows || extent.cols != 1) {
-    Refuse(name, "has " + std::to_string(extent.rows) + " rows where " + std::to_string(rows) +
-                     " are needed");
-  }
-  std::vector<T> values(rows);
-  ReadNumbers(name, Open(name).get(), MemoryType<T>(), rows, 1, values.data());
+std::vector<T> Columns::Numbers(const std::string& name, std::uint64_t first,
+                                std::uint64_t count) const {
+  RequireRows(name, first + count);
+  std::vector<T> values(count);
+  ReadNumbers(name, Open(name).get(), MemoryType<T>(), first, {count, 1}, values.data());
   return values;
 }
 
 template <typename T>
-std::vector<T> Columns::Matrix(const std::string& name, Extent& extent) const {
+std::vector<T> Columns::Matrix(const std::string& name, Extent& extent, std::uint64_t first,
+                               std::uint64_t count) const {
   extent = Size(name);
-  std::vector<T> values(extent.rows * extent.cols);
-  ReadNumbers(name, Open(name).get(), MemoryType<T>(), extent.rows, extent.cols, values.data());
+  const std::uint64_t rows = first >= extent.rows ? 0 : std::min(count, extent.rows - first);
+  std::vector<T> values(rows * extent.cols);
+  ReadNumbers(name, Open(name).get(), MemoryType<T>(), first, {rows, extent.cols}, values.data());
   return values;
 }
 
-template std::vector<float> Columns::Numbers(const std::string&, std::uint64_t) const;
-template std::vector<double> Columns::Numbers(const std::string&, std::uint64_t) const;
-template std::vector<std::int32_t> Columns::Numbers(const std::string&, std::uint64_t) const;
-template std::vector<std::uint64_t> Columns::Numbers(const std::string&, std::uint64_t) const;
-template std::vector<double> Columns::Matrix(const std::string&, Extent&) const;
-template std::vector<std::uint64_t> Columns::Matrix(const std::string&, Extent&) const;
+template std::vector<float> Columns::Numbers(const std::string&, std::uint64_t,
+                                             std::uint64_t) const;
+template std::vector<double> Columns::Numbers(const std::string&, std::uint64_t,
+                                              std::uint64_t) const;
+template std::vector<std::int32_t> Columns::Numbers(const std::string&, std::uint64_t,
+                                                    std::uint64_t) const;
+template std::vector<std::uint64_t> Columns::Numbers(const std::string&, std::uint64_t,
+                                                     std::uint64_t) const;
+template std::vector<double> Columns::Matrix(const std::string&, Extent&, std::uint64_t,
+                                             std::uint64_t) const;
+template std::vector<std::uint64_t> Columns::Matrix(const std::string&, Extent&, std::uint64_t,
+                                                    std::uint64_t) const;
 
-std::vector<std::string> Columns::Texts(const std::string& name, std::uint64_t rows) const {
+std::vector<std::string> Columns::Texts(const std::string& name, std::uint64_t from,
+                                        std::uint64_t number) const {
   const Handle dataset = Open(name);
   const Handle type(Check(H5Dget_type(dataset.get())), H5Tclose);
   if (H5Tget_class(type.get()) != H5T_STRING) {
     Refuse(name, "is no column of text");
   }
-  const Extent extent = Size(name);
-  if (extent.rows < rows || extent.cols != 1) {
-    Refuse(name, "has " + std::to_string(extent.rows) + " rows where " + std::to_string(rows) +
-                     " are needed");
-  }
+  const std::uint64_t end = from + number;
+  RequireRows(name, end);
   const Handle text = verify::h5::TextType();
   const Handle space(Check(H5Dget_space(dataset.get())), H5Sclose);
   std::vector<std::string> texts;
-  texts.reserve(rows);
+  texts.reserve(number);
   if (Check(H5Tis_variable_str(type.get())) == 0) {
     const std::size_t width = H5Tget_size(type.get());
     if (width > kMostFixedText) {
       Refuse(name, "has texts that are too long");
     }
     std::vector<char> bytes(kTextRows * width);
-    for (hsize_t first = 0; first < rows; first += kTextRows) {
-      const hsize_t count = std::min<hsize_t>(kTextRows, rows - first);
+    for (hsize_t first = from; first < end; first += kTextRows) {
+      const hsize_t count = std::min<hsize_t>(kTextRows, end - first);
       Check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr));
       const Handle memory(Check(H5Screate_simple(1, &count, nullptr)), H5Sclose);
       Check(
@@ -255,8 +266,8 @@ std::vector<std::string> Columns::Texts(const std::string& name, std::uint64_t r
     }
     return texts;
   }
-  for (hsize_t first = 0; first < rows; first += kTextRows) {
-    const hsize_t count = std::min<hsize_t>(kTextRows, rows - first);
+  for (hsize_t first = from; first < end; first += kTextRows) {
+    const hsize_t count = std::min<hsize_t>(kTextRows, end - first);
     Check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr));
     const Handle memory(Check(H5Screate_simple(1, &count, nullptr)), H5Sclose);
     TextRoom room;

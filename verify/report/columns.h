@@ -31,14 +31,24 @@ class Columns {
   /// Rows and columns; at most kMostRows rows and kMostCells values.
   Extent Size(const std::string& name) const;
 
-  /// The first `rows` values of a column, converted to T; the column must have as many.
+  /// Values [first, first + count) of a column, converted to T; the column must have as many.
   template <typename T>
-  std::vector<T> Numbers(const std::string& name, std::uint64_t rows) const;
-  /// A whole matrix, row-major.
+  std::vector<T> Numbers(const std::string& name, std::uint64_t first, std::uint64_t count) const;
   template <typename T>
-  std::vector<T> Matrix(const std::string& name, Extent& extent) const;
-  /// The first `rows` texts of a column, cleaned (text.h).
-  std::vector<std::string> Texts(const std::string& name, std::uint64_t rows) const;
+  std::vector<T> Numbers(const std::string& name, std::uint64_t rows) const {
+    return Numbers<T>(name, 0, rows);
+  }
+  /// Rows [first, first + count) of a matrix, or as many as there are, row-major. `extent` is that
+  /// of the whole matrix.
+  template <typename T>
+  std::vector<T> Matrix(const std::string& name, Extent& extent, std::uint64_t first = 0,
+                        std::uint64_t count = UINT64_MAX) const;
+  /// Texts [first, first + count) of a column, cleaned (text.h).
+  std::vector<std::string> Texts(const std::string& name, std::uint64_t first,
+                                 std::uint64_t count) const;
+  std::vector<std::string> Texts(const std::string& name, std::uint64_t rows) const {
+    return Texts(name, 0, rows);
+  }
 
   /// An attribute of the root as text, cleaned; empty when there is none.
   std::string Attribute(const char* name) const;
@@ -48,8 +58,10 @@ class Columns {
  private:
   verify::h5::Handle Open(const std::string& name) const;
   [[noreturn]] void Refuse(const std::string& name, const std::string& what) const;
-  void ReadNumbers(const std::string& name, hid_t dataset, hid_t type, std::uint64_t rows,
-                   std::uint64_t cols, void* data) const;
+  /// Throws unless the column has rows up to `end`.
+  void RequireRows(const std::string& name, std::uint64_t end) const;
+  void ReadNumbers(const std::string& name, hid_t dataset, hid_t type, std::uint64_t first,
+                   Extent extent, void* data) const;
 
   hid_t file_;
   std::string path_;

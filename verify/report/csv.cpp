@@ -33,7 +33,7 @@ void AppendStage(const StageFigures& f, std::string& row) {
 
 }  // namespace
 
-std::string RenderCsv(const RunData& run) {
+void RenderCsv(const RunData& run, const Sink& sink) {
   std::string csv =
       "case,descriptor,verdict,reason,tokens,data,routing,w13,w2,findings,worst_use,"
       "reproduction";
@@ -52,9 +52,9 @@ std::string RenderCsv(const RunData& run) {
     }
   }
   csv += ",logit_rows,logit_nonfinite_rows,logit_argmax_equal,logit_kl_max\r\n";
-  for (std::size_t i = 0; i < run.cases.size(); ++i) {
-    const CaseFigures& c = run.cases[i];
-    std::string row = std::to_string(i);
+  sink(csv);
+  for (const CaseFigures& c : run.cases) {
+    std::string row = std::to_string(c.number);
     for (const std::string& text :
          {c.descriptor, std::string(verify::ToString(c.verdict)), c.reason,
           std::to_string(c.tokens), c.data, c.routing, c.w13, c.w2, std::to_string(c.findings),
@@ -68,9 +68,8 @@ std::string RenderCsv(const RunData& run) {
     row += l.rows == 0 ? std::string(",0,,,")
                        : "," + std::to_string(l.rows) + "," + std::to_string(l.nonfinite_rows) +
                              "," + std::to_string(l.argmax_equal) + "," + Exact(l.kl_max);
-    csv += row + "\r\n";
+    sink(row + "\r\n");
   }
-  return csv;
 }
 
 }  // namespace voltcheck::report

@@ -60,7 +60,7 @@ std::string Only(const RunData& run, const std::vector<std::size_t>& cases, cons
   std::string body = "<tbody>\n";
   for (std::size_t i = 0; i < cases.size() && i < kMostRows; ++i) {
     const CaseFigures& c = run.cases[cases[i]];
-    body += Row({std::to_string(cases[i]), VerdictBadge(c.verdict),
+    body += Row({std::to_string(c.number), VerdictBadge(c.verdict),
                  "<code>" + EscapeMarkup(c.descriptor) + "</code>"});
   }
   return "<section id=\"" + std::string(id) + "\"><h2>" + title + "</h2>\n" +

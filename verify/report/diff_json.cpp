@@ -22,7 +22,7 @@ Json Names(const std::vector<verify::Stage>& stages) {
 
 Json Side(const RunData& run, std::size_t index, double use) {
   const CaseFigures& c = run.cases[index];
-  return {{"index", index},     {"verdict", verify::ToString(c.verdict)},
+  return {{"index", c.number},  {"verdict", verify::ToString(c.verdict)},
           {"reason", c.reason}, {"use", Number(use)},
           {"w13", c.w13},       {"w2", c.w2}};
 }
@@ -30,7 +30,7 @@ Json Side(const RunData& run, std::size_t index, double use) {
 Json Only(const RunData& run, const std::vector<std::size_t>& cases) {
   Json list = Json::array();
   for (const std::size_t i : cases) {
-    list.push_back({{"index", i},
+    list.push_back({{"index", run.cases.key(i).number},
                     {"descriptor", run.cases[i].descriptor},
                     {"verdict", verify::ToString(run.cases[i].verdict)}});
   }

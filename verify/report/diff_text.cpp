@@ -145,7 +145,7 @@ std::string DiffMarkdown(const DiffInput& in) {
     if (p->worse && shown++ < kFolds) {
       const CaseFigures& c = in.head.cases[p->head];
       text += "\n<details><summary><b>" + std::string(verify::ToString(c.verdict)) +
-              "</b> <code>case " + std::to_string(p->head) + ": " +
+              "</b> <code>case " + std::to_string(c.number) + ": " +
               EscapeMarkup(Clean(c.reason, 140)) + "</code></summary>\n\n" +
               MarkdownCode(in.head.Reproduction(c.descriptor)) + "\n</details>\n";
     }

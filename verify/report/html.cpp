@@ -13,8 +13,8 @@ using verify::Verdict;
 constexpr std::size_t kShownFirst = 5;     // failures on the first screen
 constexpr std::size_t kMostCases = 20000;  // in the table; charts hold all of them
 
-std::string CaseLink(std::size_t index) {
-  const std::string number = std::to_string(index);
+std::string CaseLink(const RunData& run, std::size_t index) {
+  const std::string number = std::to_string(run.cases.key(index).number);
   return "<a href=\"#case-" + number + "\" data-case=\"" + number + "\">case " + number + "</a>";
 }
 
@@ -48,7 +48,7 @@ std::string Cards(const RunData& run, const RunSummary& summary) {
       }
     }
     cards += Card("Worst budget use", Figure(summary.worst_use.value),
-                  stage + CaseLink(index) + "; 1 is the proven bound");
+                  stage + CaseLink(run, index) + "; 1 is the proven bound");
   }
   std::uint64_t compared = 0;
   std::uint64_t differing = 0;
@@ -74,8 +74,7 @@ std::string First(const RunData& run) {
   std::size_t shown = 0;
   std::size_t left = 0;
   for (const std::size_t i : WorstFirst(run.cases)) {
-    const CaseFigures& c = run.cases[i];
-    if (c.verdict == Verdict::kPassed) {
+    if (run.cases.key(i).verdict == Verdict::kPassed) {
       break;
     }
     if (shown == kShownFirst) {
@@ -83,8 +82,9 @@ std::string First(const RunData& run) {
       continue;
     }
     ++shown;
-    list += "<li>" + VerdictBadge(c.verdict) + " " + CaseLink(i) + " " + EscapeMarkup(c.reason) +
-            "</li>\n";
+    const CaseFigures& c = run.cases[i];
+    list += "<li>" + VerdictBadge(c.verdict) + " " + CaseLink(run, i) + " " +
+            EscapeMarkup(c.reason) + "</li>\n";
   }
   for (const verify::PropertyRecord& p : run.properties) {
     if (p.verdict == Verdict::kFailed) {
@@ -123,12 +123,13 @@ std::string Header(const RunData& run, const RunSummary& summary) {
   return html + Cards(run, summary) + First(run);
 }
 
-std::string StagesSection(const RunSummary& summary) {
+std::string StagesSection(const RunData& run, const RunSummary& summary) {
   std::string body = "<tbody>\n";
-  const auto worst = [](const WorstFigure& f) {
-    return f.case_index < 0 ? std::string("-")
-                            : Figure(f.value) + " <small>" +
-                                  CaseLink(static_cast<std::size_t>(f.case_index)) + "</small>";
+  const auto worst = [&run](const WorstFigure& f) {
+    return f.case_index < 0
+               ? std::string("-")
+               : Figure(f.value) + " <small>" +
+                     CaseLink(run, static_cast<std::size_t>(f.case_index)) + "</small>";
   };
   for (std::size_t s = 0; s < summary.stages.size(); ++s) {
     const StageSummary& t = summary.stages[s];
@@ -214,7 +215,8 @@ std::string RenderHtml(const RunData& run) {
   const RunSummary summary = Summarise(run);
   std::vector<std::size_t> order = WorstFirst(run.cases);
   order.resize(std::min(order.size(), kMostCases));
-  std::string sections = StagesSection(summary);
+  run.cases.Pin(order);
+  std::string sections = StagesSection(run, summary);
   sections += run.has_mutants ? MutantsSection(run, summary) : FailuresSection(run);
   if (!run.cases.empty()) {
     sections += HeatMapSection(run) + ChartsSection() + DensitySection(run) + LogitsSection(run);

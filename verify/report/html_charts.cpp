@@ -51,12 +51,19 @@ struct NaturalLess {
   }
 };
 
-std::string HeatMap(const RunData& run, Stage stage, std::string CaseFigures::*tactic) {
+bool HasManyTokenCounts(const RunData& run) {
   std::set<std::uint64_t> counts;
   for (const CaseFigures& c : run.cases) {
     counts.insert(c.tokens);
+    if (counts.size() > kMostTokenColumns) {
+      return true;
+    }
   }
-  const bool by_power = counts.size() > kMostTokenColumns;
+  return false;
+}
+
+std::string HeatMap(const RunData& run, Stage stage, std::string CaseFigures::*tactic,
+                    bool by_power) {
   std::map<std::string, std::map<std::uint64_t, HeatCell>, NaturalLess> cells;
   std::set<std::uint64_t> columns;
   for (const CaseFigures& c : run.cases) {
@@ -174,8 +181,9 @@ std::string Density(const StageTotals& totals, Stage stage) {
 }  // namespace
 
 std::string HeatMapSection(const RunData& run) {
-  const std::string maps =
-      HeatMap(run, Stage::kW13, &CaseFigures::w13) + HeatMap(run, Stage::kW2, &CaseFigures::w2);
+  const bool by_power = HasManyTokenCounts(run);
+  const std::string maps = HeatMap(run, Stage::kW13, &CaseFigures::w13, by_power) +
+                           HeatMap(run, Stage::kW2, &CaseFigures::w2, by_power);
   return maps.empty() ? ""
                       : "<section id=\"heat\"><h2>Budget use</h2>\n<div class=\"maps\">\n" + maps +
                             "</div></section>\n";
@@ -204,11 +212,12 @@ std::string LogitsSection(const RunData& run) {
   std::size_t shown = 0;
   std::uint64_t cases = 0;
   constexpr std::size_t kMostRows = 50;
-  std::vector<std::size_t> order;
+  std::vector<std::pair<double, std::size_t>> order;  // largest KL divergence, and the case
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
     const verify::LogitFigures& l = run.cases[i].logits;
     if (l.rows > 0) {
-      order.push_back(i);
+      // A NaN sorts first: it is what a reader has to see.
+      order.emplace_back(std::isnan(l.kl_max) ? HUGE_VAL : l.kl_max, i);
       rows += l.rows;
       equal += l.argmax_equal;
       nonfinite += l.nonfinite_rows;
@@ -218,19 +227,14 @@ std::string LogitsSection(const RunData& run) {
   if (order.empty()) {
     return "";
   }
-  // A NaN sorts first: it is what a reader has to see.
-  const auto key = [&](std::size_t i) {
-    const double kl = run.cases[i].logits.kl_max;
-    return std::isnan(kl) ? HUGE_VAL : kl;
-  };
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
-  for (const std::size_t i : order) {
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [kl, i] : order) {
     if (++shown > kMostRows) {
       break;
     }
     const verify::LogitFigures& l = run.cases[i].logits;
-    const std::string number = std::to_string(i);
+    const std::string number = std::to_string(run.cases.key(i).number);
     body += Row({"<a href=\"#case-" + number + "\" data-case=\"" + number + "\">" + number + "</a>",
                  Grouped(l.rows), Grouped(l.nonfinite_rows), Grouped(l.argmax_equal),
                  l.first_flip < 0 ? "-" : std::to_string(l.first_flip), Figure(l.flipped_margin),

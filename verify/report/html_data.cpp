@@ -106,7 +106,8 @@ std::string CaseColumns(const RunData& run, const std::vector<std::size_t>& orde
   return "{\"parts\":" + Dump(parts.texts()) + ",\"reasons\":" + Dump(reasons.texts()) +
          ",\"descriptor\":[" + descriptors + "],\"reason\":" +
          whole([&](std::size_t i) { return reasons.Index(run.cases[i].reason); }) +
-         ",\"index\":" + whole([](std::size_t i) { return i; }) + ",\"verdict\":" +
+         ",\"index\":" + whole([&](std::size_t i) { return run.cases.key(i).number; }) +
+         ",\"verdict\":" +
          whole([&](std::size_t i) { return static_cast<int>(run.cases[i].verdict); }) +
          ",\"tokens\":" + whole([&](std::size_t i) { return run.cases[i].tokens; }) +
          ",\"bits\":" + whole([&](std::size_t i) { return run.cases[i].BitsDiffering(); }) +
@@ -127,25 +128,37 @@ std::string Maxima(const std::vector<verify::PartMaximum>& parts) {
   return "{\"index\":" + index.Text() + ",\"use\":" + use.Text() + ",\"abs\":" + abs.Text() + "}";
 }
 
-// Empty where the stage ran in no case.
-std::string Charts(const RunData& run, Stage stage) {
-  std::vector<std::uint64_t> uses(kUseBins + 1);
+// How many cases used how much of their budget in one stage.
+struct UseBins {
+  std::array<std::uint64_t, kUseBins + 1> cases{};
   std::uint64_t ran = 0;
+};
+
+std::array<UseBins, verify::kStages.size()> CountUses(const RunData& run) {
+  std::array<UseBins, verify::kStages.size()> bins;
   for (const CaseFigures& c : run.cases) {
-    const StageFigures& f = c.at(stage);
-    if (!f.ran()) {
-      continue;
+    for (std::size_t s = 0; s < bins.size(); ++s) {
+      if (!c.stages[s].ran()) {
+        continue;
+      }
+      ++bins[s].ran;
+      const double use = c.stages[s].Use();
+      // A use of exactly 1 is within the budget.
+      const std::size_t bin =
+          use > 1 ? kUseBins : std::min(kUseBins - 1, static_cast<std::size_t>(use * kUseBins));
+      ++bins[s].cases[bin];
     }
-    ++ran;
-    const double use = f.Use();
-    // A use of exactly 1 is within the budget.
-    ++uses[use > 1 ? kUseBins : std::min(kUseBins - 1, static_cast<std::size_t>(use * kUseBins))];
   }
-  if (ran == 0) {
+  return bins;
+}
+
+// Empty where the stage ran in no case.
+std::string Charts(const RunData& run, Stage stage, const UseBins& uses) {
+  if (uses.ran == 0) {
     return "";
   }
   const StageTotals& totals = run.totals[static_cast<std::size_t>(stage)];
-  return "{\"name\":\"" + std::string(verify::ToString(stage)) + "\",\"uses\":" + Dump(uses) +
+  return "{\"name\":\"" + std::string(verify::ToString(stage)) + "\",\"uses\":" + Dump(uses.cases) +
          ",\"own\":" + Dump(totals.ulp_own) + ",\"reference\":" + Dump(totals.ulp_reference) +
          ",\"experts\":" + Maxima(totals.experts) + ",\"tiles\":" + Maxima(totals.tiles) + "}";
 }
@@ -165,8 +178,9 @@ std::string UlpNames() {
 
 std::string PageData(const RunData& run, const std::vector<std::size_t>& order) {
   std::string stages;
+  const auto uses = CountUses(run);
   for (const Stage stage : verify::kStages) {
-    const std::string charts = Charts(run, stage);
+    const std::string charts = Charts(run, stage, uses[static_cast<std::size_t>(stage)]);
     stages += (stages.empty() || charts.empty() ? "" : ",") + charts;
   }
   Json verdicts = Json::array();

@@ -63,12 +63,12 @@ std::string WindowTable(const FailureWindow& w) {
 
 std::string Failure(const RunData& run, std::size_t index, bool open) {
   const CaseFigures& c = run.cases[index];
-  std::string html = "<details class=\"failure\" id=\"case-" + std::to_string(index) + "\"" +
-                     (open ? " open" : "") + "><summary>" + VerdictBadge(c.verdict) + " case " +
-                     std::to_string(index) + " <span class=\"why\">" + EscapeMarkup(c.reason) +
-                     "</span></summary>\n<p class=\"descriptor\"><code>" +
-                     EscapeMarkup(c.descriptor) + "</code></p>\n" +
-                     CopyLine(run.Reproduction(c.descriptor));
+  const std::string number = std::to_string(c.number);
+  std::string html =
+      "<details class=\"failure\" id=\"case-" + number + "\"" + (open ? " open" : "") +
+      "><summary>" + VerdictBadge(c.verdict) + " case " + number + " <span class=\"why\">" +
+      EscapeMarkup(c.reason) + "</span></summary>\n<p class=\"descriptor\"><code>" +
+      EscapeMarkup(c.descriptor) + "</code></p>\n" + CopyLine(run.Reproduction(c.descriptor));
   for (const FailureWindow& w : run.windows) {
     if (w.case_index == index) {
       html += WindowTable(w);
@@ -86,6 +86,18 @@ std::string Line(const std::string& file, std::uint64_t line) {
   return line == 0 ? EscapeMarkup(file) : EscapeMarkup(file) + ":" + std::to_string(line);
 }
 
+// The place, and what stands there.
+std::string SourceLine(const FindingEntry& f) {
+  if (f.finding.source.empty()) {
+    return "-";
+  }
+  std::string cell = "<code>" + EscapeMarkup(f.finding.source) + "</code>";
+  if (!f.source_text.empty()) {
+    cell += "<pre>" + EscapeMarkup(f.source_text) + "</pre>";
+  }
+  return cell;
+}
+
 }  // namespace
 
 std::string FailuresSection(const RunData& run) {
@@ -95,7 +107,7 @@ std::string FailuresSection(const RunData& run) {
   std::size_t shown = 0;
   std::size_t left = 0;
   for (const std::size_t i : WorstFirst(run.cases)) {
-    if (run.cases[i].verdict == Verdict::kPassed) {
+    if (run.cases.key(i).verdict == Verdict::kPassed) {
       break;
     }
     if (shown == kMostFailures) {
@@ -159,10 +171,9 @@ std::string FindingsSection(const RunData& run) {
   std::string body = "<tbody>\n";
   for (std::size_t i = 0; i < run.findings.size() && i < kMostFindings; ++i) {
     const kernels::Finding& f = run.findings[i].finding;
-    const std::string number = std::to_string(run.findings[i].case_index);
+    const std::string number = std::to_string(run.findings[i].case_number);
     body +=
-        Row({EscapeMarkup(f.checker), EscapeMarkup(f.kernel),
-             f.source.empty() ? "-" : "<code>" + EscapeMarkup(f.source) + "</code>",
+        Row({EscapeMarkup(f.checker), EscapeMarkup(f.kernel), SourceLine(run.findings[i]),
              f.file.empty() && f.line == 0 ? "-" : "<code>" + Line(f.file, f.line) + "</code>",
              EscapeMarkup(f.message), Axes(f.block), Axes(f.thread),
              "<a href=\"#case-" + number + "\" data-case=\"" + number + "\">" + number + "</a>"});

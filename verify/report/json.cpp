@@ -1,4 +1,4 @@
-// A run as JSON. Cases are turned into text one by one: the whole never stands in memory as a tree.
+// A run as JSON. Cases are turned into text one by one: the whole never stands in memory.
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -80,15 +80,14 @@ Json ToJson(const verify::LogitFigures& f) {
           {"kl_max", Number(f.kl_max)}};
 }
 
-Json ToJson(const RunData& run, std::size_t index) {
-  const CaseFigures& c = run.cases[index];
+Json ToJson(const RunData& run, const CaseFigures& c) {
   Json stages = Json::object();
   for (const verify::Stage stage : verify::kStages) {
     if (c.at(stage).ran()) {
       stages[std::string(verify::ToString(stage))] = ToJson(c.at(stage));
     }
   }
-  return {{"index", index},
+  return {{"index", c.number},
           {"descriptor", c.descriptor},
           {"verdict", verify::ToString(c.verdict)},
           {"reason", c.reason},
@@ -103,15 +102,11 @@ Json ToJson(const RunData& run, std::size_t index) {
 
 Json ToJson(const FindingEntry& f) {
   const auto dim = [](const kernels::Dim3& d) { return Json{d.x, d.y, d.z}; };
-  return {{"case", f.case_index},
-          {"checker", f.finding.checker},
-          {"kernel", f.finding.kernel},
-          {"message", f.finding.message},
-          {"file", f.finding.file},
-          {"line", f.finding.line},
-          {"source", f.finding.source},
-          {"block", dim(f.finding.block)},
-          {"thread", dim(f.finding.thread)},
+  return {{"case", f.case_number},         {"checker", f.finding.checker},
+          {"kernel", f.finding.kernel},    {"message", f.finding.message},
+          {"file", f.finding.file},        {"line", f.finding.line},
+          {"source", f.finding.source},    {"source_text", f.source_text},
+          {"block", dim(f.finding.block)}, {"thread", dim(f.finding.thread)},
           {"address", f.finding.address}};
 }
 
@@ -139,8 +134,11 @@ Json SummaryJson(const RunData& run, const RunSummary& summary) {
   for (std::size_t s = 0; s < summary.stages.size(); ++s) {
     const StageSummary& t = summary.stages[s];
     if (t.cases > 0) {
-      const auto worst = [](const WorstFigure& f) {
-        return f.case_index < 0 ? Json() : Json{{"value", Number(f.value)}, {"case", f.case_index}};
+      const auto worst = [&run](const WorstFigure& f) {
+        return f.case_index < 0
+                   ? Json()
+                   : Json{{"value", Number(f.value)},
+                          {"case", run.cases.key(static_cast<std::size_t>(f.case_index)).number}};
       };
       stages[std::string(verify::ToString(verify::kStages[s]))] = {
           {"cases", t.cases},
@@ -178,34 +176,32 @@ Json SummaryJson(const RunData& run, const RunSummary& summary) {
             {"other", summary.mutants_other}}}};
 }
 
-template <typename Items, typename Turn>
-void AppendArray(const char* name, const Items& items, Turn turn, std::string& text) {
-  text.append(",\n\"").append(name).append("\": [");
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    text.append(i == 0 ? "\n" : ",\n").append(Dump(turn(i)));
+template <typename Items>
+void WriteArray(const char* name, const Items& items, const auto& turn, const Sink& sink) {
+  sink(std::string(",\n\"").append(name).append("\": ["));
+  const char* before = "\n";
+  for (const auto& item : items) {
+    sink(before + Dump(turn(item)));
+    before = ",\n";
   }
-  text += "]";
+  sink("]");
 }
 
 }  // namespace
 
-std::string RenderJson(const RunData& run) {
+void RenderJson(const RunData& run, const Sink& sink) {
   const RunSummary summary = Summarise(run);
-  std::string text = "{\"schema\": \"voltcheck.report/1\",\n\"outcome\": " +
-                     Dump(Json(ToString(summary.outcome))) +
-                     ",\n\"headline\": " + Dump(Json(summary.headline)) +
-                     ",\n\"run\": " + Dump(Json(run.attributes)) +
-                     ",\n\"complete\": " + (run.complete ? "true" : "false") +
-                     ",\n\"summary\": " + Dump(SummaryJson(run, summary));
-  AppendArray(
-      "cases", run.cases, [&](std::size_t i) { return ToJson(run, i); }, text);
-  AppendArray(
-      "findings", run.findings, [&](std::size_t i) { return ToJson(run.findings[i]); }, text);
-  AppendArray(
-      "properties", run.properties, [&](std::size_t i) { return ToJson(run.properties[i]); }, text);
-  AppendArray(
-      "mutants", run.mutants, [&](std::size_t i) { return ToJson(run.mutants[i]); }, text);
-  return text + "}\n";
+  sink("{\"schema\": \"voltcheck.report/1\",\n\"outcome\": " +
+       Dump(Json(ToString(summary.outcome))) + ",\n\"headline\": " + Dump(Json(summary.headline)) +
+       ",\n\"run\": " + Dump(Json(run.attributes)) + ",\n\"complete\": " +
+       (run.complete ? "true" : "false") + ",\n\"summary\": " + Dump(SummaryJson(run, summary)));
+  const auto turn = [](const auto& item) { return ToJson(item); };
+  WriteArray(
+      "cases", run.cases, [&run](const CaseFigures& c) { return ToJson(run, c); }, sink);
+  WriteArray("findings", run.findings, turn, sink);
+  WriteArray("properties", run.properties, turn, sink);
+  WriteArray("mutants", run.mutants, turn, sink);
+  sink("}\n");
 }
 
 }  // namespace voltcheck::report

@@ -1,6 +1,8 @@
 // A run as JUnit XML. A case that did not pass is a failure, one that crashed or was not tested an
 // error, and so is a skip that the run's configuration does not allow.
-#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
 
 #include "verify/report/render.h"
 #include "verify/report/summary.h"
@@ -37,13 +39,16 @@ struct Test {
   std::string details;
 };
 
+// A suite: its tests are made when they are asked for, first to be counted and then to be written.
+using TestSink = std::function<void(const Test& test)>;
 struct Suite {
   std::string name;
-  std::vector<Test> tests;
+  std::array<std::size_t, 4> counts{};  // by Element
+  std::function<void(const TestSink& sink)> visit;
 
-  std::size_t Number(Element element) const {
-    return static_cast<std::size_t>(std::count_if(
-        tests.begin(), tests.end(), [&](const Test& t) { return t.element == element; }));
+  std::size_t Number(Element element) const { return counts[static_cast<std::size_t>(element)]; }
+  std::size_t tests() const {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   }
 };
 
@@ -62,28 +67,27 @@ std::string Counts(std::size_t tests, std::size_t failures, std::size_t errors,
   return Counts(tests, failures, errors) + Attribute("skipped", std::to_string(skipped));
 }
 
-void Append(const Test& test, std::string& xml) {
-  xml += "    <testcase" + Attribute("name", test.name) + Attribute("classname", test.class_name) +
-         Attribute("time", "0");
+std::string ToXml(const Test& test) {
+  std::string xml = "    <testcase" + Attribute("name", test.name) +
+                    Attribute("classname", test.class_name) + Attribute("time", "0");
   const std::string verdict(verify::ToString(test.verdict));
   switch (test.element) {
     case Element::kNone:
-      xml += "/>\n";
-      return;
+      return xml + "/>\n";
     case Element::kSkipped:
-      xml += ">\n      <skipped" + Attribute("message", test.message) + "/>\n    </testcase>\n";
-      return;
+      return xml + ">\n      <skipped" + Attribute("message", test.message) +
+             "/>\n    </testcase>\n";
     case Element::kFailure:
     case Element::kError:
-      const std::string element = test.element == Element::kError ? "error" : "failure";
-      xml += ">\n      <" + element + Attribute("message", test.message) +
-             Attribute("type", verdict) + ">" + EscapeMarkup(test.details) + "</" + element +
-             ">\n    </testcase>\n";
+      break;
   }
+  const std::string element = test.element == Element::kError ? "error" : "failure";
+  return xml + ">\n      <" + element + Attribute("message", test.message) +
+         Attribute("type", verdict) + ">" + EscapeMarkup(test.details) + "</" + element +
+         ">\n    </testcase>\n";
 }
 
-std::string Details(const RunData& run, std::size_t index) {
-  const CaseFigures& c = run.cases[index];
+std::string Details(const RunData& run, const CaseFigures& c) {
   std::string text = c.reason + "\nrepeat: " + run.Reproduction(c.descriptor) + "\n";
   for (const verify::Stage stage : verify::kStages) {
     const StageFigures& f = c.at(stage);
@@ -97,8 +101,7 @@ std::string Details(const RunData& run, std::size_t index) {
   return text;
 }
 
-Suite Cases(const RunData& run, const RunSummary& summary) {
-  Suite suite{Title(run), {}};
+void VisitCases(const RunData& run, const RunSummary& summary, const TestSink& sink) {
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
     const CaseFigures& c = run.cases[i];
     Test test{c.descriptor, "voltcheck." + c.data, c.verdict, ElementOf(c.verdict), c.reason, ""};
@@ -106,86 +109,96 @@ Suite Cases(const RunData& run, const RunSummary& summary) {
       test.element = Element::kError;
     }
     if (test.element != Element::kNone) {
-      test.details = Details(run, i);
+      test.details = Details(run, c);
     } else if (c.has_nan) {
       test.element = Element::kFailure;
       test.message = "passed, but figures in the run file are NaN";
-      test.details = Details(run, i);
+      test.details = Details(run, c);
     }
-    suite.tests.push_back(std::move(test));
+    sink(test);
   }
-  return suite;
 }
 
-Suite Properties(const RunData& run) {
-  Suite suite{"properties", {}};
+void VisitProperties(const RunData& run, const TestSink& sink) {
   for (const verify::PropertyRecord& p : run.properties) {
-    suite.tests.push_back({p.property + " #" + std::to_string(p.draw) + ": " + p.descriptor,
-                           "voltcheck.properties." + p.property, p.verdict, ElementOf(p.verdict),
-                           p.reason, p.reason + "\nrepeat: " + p.reproduction + "\n"});
+    sink({p.property + " #" + std::to_string(p.draw) + ": " + p.descriptor,
+          "voltcheck.properties." + p.property, p.verdict, ElementOf(p.verdict), p.reason,
+          p.reason + "\nrepeat: " + p.reproduction + "\n"});
   }
-  return suite;
 }
 
 // Mutants that survived say that the gate is weak, so they are failures.
-Suite Mutants(const RunData& run) {
-  Suite suite{"mutants", {}};
+void VisitMutants(const RunData& run, const TestSink& sink) {
   for (const MutantEntry& m : run.mutants) {
     const Verdict verdict = m.fate == "caught"     ? Verdict::kPassed
                             : m.fate == "survived" ? Verdict::kFailed
                                                    : Verdict::kSkipped;
-    suite.tests.push_back({m.id, "voltcheck.mutants." + m.op, verdict, ElementOf(verdict),
-                           m.fate + ": " + m.reason, m.change + "\n" + m.reason + "\n"});
+    sink({m.id, "voltcheck.mutants." + m.op, verdict, ElementOf(verdict), m.fate + ": " + m.reason,
+          m.change + "\n" + m.reason + "\n"});
   }
-  return suite;
+}
+
+void VisitMain(const RunData& run, const RunSummary& summary, const TestSink& sink) {
+  // The cases of a run of mutants are those that caught one: not passing is what they are for.
+  if (run.has_mutants) {
+    VisitMutants(run, sink);
+  } else {
+    VisitCases(run, summary, sink);
+  }
+  if (!run.complete) {
+    sink({"the whole run", "voltcheck.run", Verdict::kUntested, Element::kError,
+          "the run was interrupted: later cases are missing", ""});
+  }
+}
+
+std::vector<Suite> SuitesOf(const RunData& run, const RunSummary& summary) {
+  std::vector<Suite> suites;
+  suites.push_back({run.has_mutants ? "mutants" : Title(run), {}, [&](const TestSink& sink) {
+                      VisitMain(run, summary, sink);
+                    }});
+  if (!run.properties.empty()) {
+    suites.push_back({"properties", {}, [&](const TestSink& sink) { VisitProperties(run, sink); }});
+  }
+  for (Suite& suite : suites) {
+    suite.visit(
+        [&suite](const Test& test) { ++suite.counts[static_cast<std::size_t>(test.element)]; });
+  }
+  return suites;
 }
 
 }  // namespace
 
-std::string RenderJunit(const RunData& run) {
+void RenderJunit(const RunData& run, const Sink& sink) {
   const RunSummary summary = Summarise(run);
-  std::vector<Suite> suites;
-  // The cases of a run of mutants are those that caught one: not passing is what they are for.
-  suites.push_back(run.has_mutants ? Mutants(run) : Cases(run, summary));
-  if (!run.properties.empty()) {
-    suites.push_back(Properties(run));
-  }
-  if (!run.complete) {
-    suites.front().tests.push_back({"the whole run", "voltcheck.run", Verdict::kUntested,
-                                    Element::kError,
-                                    "the run was interrupted: later cases are missing", ""});
-  }
+  const std::vector<Suite> suites = SuitesOf(run, summary);
   std::size_t tests = 0;
   std::size_t failures = 0;
   std::size_t errors = 0;
   for (const Suite& suite : suites) {
-    tests += suite.tests.size();
+    tests += suite.tests();
     failures += suite.Number(Element::kFailure);
     errors += suite.Number(Element::kError);
   }
-  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" +
-                    Attribute("name", "voltcheck") + Counts(tests, failures, errors) +
-                    Attribute("time", "0") + ">\n";
+  sink("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + Attribute("name", "voltcheck") +
+       Counts(tests, failures, errors) + Attribute("time", "0") + ">\n");
   for (const Suite& suite : suites) {
-    xml += "  <testsuite" + Attribute("name", suite.name) +
-           Counts(suite.tests.size(), suite.Number(Element::kFailure),
-                  suite.Number(Element::kError), suite.Number(Element::kSkipped)) +
-           Attribute("time", "0") + ">\n    <properties>\n";
+    sink("  <testsuite" + Attribute("name", suite.name) +
+         Counts(suite.tests(), suite.Number(Element::kFailure), suite.Number(Element::kError),
+                suite.Number(Element::kSkipped)) +
+         Attribute("time", "0") + ">\n    <properties>\n");
     for (const auto& [name, value] : run.attributes) {
-      xml += "      <property" + Attribute("name", name) + Attribute("value", value) + "/>\n";
+      sink("      <property" + Attribute("name", name) + Attribute("value", value) + "/>\n");
     }
-    xml += "    </properties>\n";
-    for (const Test& test : suite.tests) {
-      Append(test, xml);
-    }
+    sink("    </properties>\n");
+    suite.visit([&sink](const Test& test) { sink(ToXml(test)); });
     std::string out(ToString(summary.outcome));
     out += ": " + summary.headline + "\n";
     for (const std::string& note : summary.notes) {
       out += "note: " + note + "\n";
     }
-    xml += "    <system-out>" + EscapeMarkup(out) + "</system-out>\n  </testsuite>\n";
+    sink("    <system-out>" + EscapeMarkup(out) + "</system-out>\n  </testsuite>\n");
   }
-  return xml + "</testsuites>\n";
+  sink("</testsuites>\n");
 }
 
 }  // namespace voltcheck::report

@@ -45,8 +45,7 @@ std::string Failures(const RunData& run) {
   std::size_t shown = 0;
   std::size_t left = 0;
   for (const std::size_t i : WorstFirst(run.cases)) {
-    const CaseFigures& c = run.cases[i];
-    if (c.verdict == Verdict::kPassed) {
+    if (run.cases.key(i).verdict == Verdict::kPassed) {
       break;
     }
     if (shown == kMostFailures) {
@@ -54,9 +53,10 @@ std::string Failures(const RunData& run) {
       continue;
     }
     ++shown;
-    text +=
-        Fold(verify::ToString(c.verdict), "case " + std::to_string(i) + ": " + Clean(c.reason, 140),
-             c.reason, run.Reproduction(c.descriptor));
+    const CaseFigures& c = run.cases[i];
+    text += Fold(verify::ToString(c.verdict),
+                 "case " + std::to_string(c.number) + ": " + Clean(c.reason, 140), c.reason,
+                 run.Reproduction(c.descriptor));
   }
   if (left > 0) {
     text += "\n... and " + Grouped(left) + " more that did not pass\n";

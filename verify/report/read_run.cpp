@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <map>
+#include <memory>
 
 #include "fixtures/case/error.h"
 #include "verify/h5.h"
@@ -23,10 +25,210 @@ using verify::h5::Handle;
 // A figure that may be missing: files of a smaller minor version have fewer columns.
 enum class Presence { kRequired, kOptional };
 
+// What is counted of a column of figures while all cases are read.
+struct NanCount {
+  std::uint64_t due = 0;  // cases that should have the figure
+  NanColumn nan;
+};
+using NanCounts = std::map<std::string, NanCount>;
+
+// The cases of an open file.
+class CasesOfFile : public CaseSource {
+ public:
+  CasesOfFile(Handle file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)), columns_(file_.get(), path_) {}
+
+  const Columns& columns() const { return columns_; }
+
+  std::vector<CaseFigures> Read(std::size_t first, std::size_t count) const override {
+    NanCounts ignored;
+    return Read(first, count, ignored);
+  }
+
+  std::vector<CaseFigures> Read(std::size_t first, std::size_t count, NanCounts& nans) const {
+    try {
+      Page page{columns_, path_, first, count, nans, std::vector<CaseFigures>(count)};
+      page.Read();
+      return std::move(page.cases);
+    } catch (const verify::h5::Failure& failure) {
+      throw BadInput(path_, "is damaged or truncated (" + failure.reason() + ")",
+                     "make it again or name another file");
+    }
+  }
+
+ private:
+  struct Page {
+    const Columns& columns;
+    const std::string& path;
+    std::uint64_t first;
+    std::uint64_t count;
+    NanCounts& nans;
+    std::vector<CaseFigures> cases;
+
+    void Read() {
+      ReadCases();
+      for (const Stage stage : verify::kStages) {
+        ReadStage(stage);
+      }
+      ReadLogits();
+    }
+
+    template <typename T, typename Set>
+    void Fill(const std::string& name, Set set, Presence presence = Presence::kRequired) {
+      if (presence == Presence::kOptional && !columns.Has(name)) {
+        return;
+      }
+      const std::vector<T> values = columns.Numbers<T>(name, first, count);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        set(cases[i], values[i]);
+      }
+    }
+
+    template <typename Set>
+    void FillText(const std::string& name, Set set) {
+      std::vector<std::string> texts = columns.Texts(name, first, count);
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        set(cases[i], std::move(texts[i]));
+      }
+    }
+
+    void ReadCases() {
+      using Case = CaseFigures;
+      using Text = std::string;
+      Fill<std::uint64_t>("case", [](Case& c, std::uint64_t n) { c.number = n; });
+      FillText("cases/descriptor", [](Case& c, Text&& t) { c.descriptor = std::move(t); });
+      FillText("cases/verdict", [this](Case& c, const Text& t) {
+        c.verdict = ParseVerdict(path, "cases/verdict", t);
+      });
+      FillText("cases/reason", [](Case& c, Text&& t) { c.reason = std::move(t); });
+      FillText("cases/data", [](Case& c, Text&& t) { c.data = std::move(t); });
+      FillText("cases/routing", [](Case& c, Text&& t) { c.routing = std::move(t); });
+      FillText("cases/w13_tile", [](Case& c, Text&& t) { c.w13 = std::move(t); });
+      FillText("cases/w2_tile", [](Case& c, Text&& t) { c.w2 = std::move(t); });
+      Fill<std::uint64_t>("cases/w13_splits",
+                          [](Case& c, std::uint64_t n) { c.w13 += "/" + std::to_string(n); });
+      Fill<std::uint64_t>("cases/w2_splits",
+                          [](Case& c, std::uint64_t n) { c.w2 += "/" + std::to_string(n); });
+      Fill<std::uint64_t>("cases/tokens", [](Case& c, std::uint64_t n) { c.tokens = n; });
+      Fill<std::uint64_t>("cases/findings", [](Case& c, std::uint64_t n) { c.findings = n; });
+    }
+
+    // A column of figures. A NaN is in order where `absent` says that there is nothing to tell.
+    void FillFigure(const std::string& name, float StageFigures::*member, std::size_t stage,
+                    const std::function<bool(const StageFigures&)>& absent) {
+      const std::vector<float> values = columns.Numbers<float>(name, first, count);
+      NanCount& counted = nans[name];
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        StageFigures& s = cases[i].stages[stage];
+        if (absent(s)) {
+          s.*member = 0;
+          continue;
+        }
+        ++counted.due;
+        s.*member = values[i];
+        if (std::isnan(values[i])) {
+          NanColumn& nan = counted.nan;
+          nan.first_case = nan.count++ == 0 ? cases[i].number : nan.first_case;
+          cases[i].has_nan = true;
+        }
+      }
+    }
+
+    void FillPlace(const std::string& name, Place StageFigures::*member, std::size_t stage,
+                   bool has_budget) {
+      const auto set = [&](const char* suffix, auto part, auto type) {
+        Fill<decltype(type)>(name + suffix, [=](CaseFigures& c, auto value) {
+          c.stages[stage].*member.*part = value;
+        });
+      };
+      set("_row", &Place::row, std::int32_t{});
+      set("_col", &Place::col, std::int32_t{});
+      set("_got", &Place::got, float{});
+      set("_want", &Place::want, float{});
+      if (has_budget) {
+        set("_budget", &Place::budget, float{});
+      }
+    }
+
+    void ReadStage(Stage stage) {
+      const auto s = static_cast<std::size_t>(stage);
+      const std::string base = "metrics/" + std::string(verify::ToString(stage)) + "/";
+      FillText(base + "verdict", [&](CaseFigures& c, const std::string& t) {
+        c.stages[s].verdict = ParseVerdict(path, base + "verdict", t);
+      });
+      const auto number = [&](const char* name, std::uint64_t StageFigures::*member,
+                              Presence presence = Presence::kRequired) {
+        Fill<std::uint64_t>(
+            base + name, [=](CaseFigures& c, std::uint64_t n) { c.stages[s].*member = n; },
+            presence);
+      };
+      number("own/elements", &StageFigures::elements);
+      number("own/over_budget", &StageFigures::over_budget);
+      number("own/nonfinite_got", &StageFigures::nonfinite_got);
+      number("own/nonfinite_want", &StageFigures::nonfinite_want);
+      number("bits/compared", &StageFigures::bits_compared);
+      number("bits/differing", &StageFigures::bits_differing);
+      number("bits/open", &StageFigures::bits_open);
+      number("bits/hash", &StageFigures::hash, Presence::kOptional);
+      FillPlace(base + "own/max_use", &StageFigures::worst_use, s, true);
+      FillPlace(base + "reference/max_abs", &StageFigures::worst_abs, s, false);
+      const auto not_run = [](const StageFigures& f) { return !f.ran(); };
+      const auto no_use = [](const StageFigures& f) { return f.worst_use.row < 0; };
+      const auto no_abs = [](const StageFigures& f) { return f.worst_abs.row < 0; };
+      FillFigure(base + "own/max_use", &StageFigures::own_use, s, no_use);
+      FillFigure(base + "own/use_p99", &StageFigures::own_use_p99, s, not_run);
+      FillFigure(base + "reference/max_abs", &StageFigures::max_abs, s, no_abs);
+      FillFigure(base + "reference/rms", &StageFigures::rms, s, not_run);
+      FillFigure(base + "reference/bias", &StageFigures::bias, s, not_run);
+      const auto absent_by = [&](const char* name) {
+        return [rows = columns.Numbers<std::int32_t>(base + name, first, count),
+                next = std::size_t{0}](const StageFigures&) mutable { return rows[next++] < 0; };
+      };
+      FillFigure(base + "posterior/max_use", &StageFigures::posterior_use, s,
+                 absent_by("posterior/max_use_row"));
+      FillFigure(base + "end_to_end/max_use", &StageFigures::end_to_end_use, s,
+                 absent_by("end_to_end/max_use_row"));
+    }
+
+    void ReadLogits() {
+      using F = verify::LogitFigures;
+      const auto number = [&](const char* name, std::uint64_t F::*member) {
+        Fill<std::uint64_t>(
+            std::string("logits/") + name,
+            [=](CaseFigures& c, std::uint64_t n) { c.logits.*member = n; }, Presence::kOptional);
+      };
+      const auto figure = [&](const char* name, double F::*member) {
+        Fill<float>(
+            std::string("logits/") + name, [=](CaseFigures& c, float x) { c.logits.*member = x; },
+            Presence::kOptional);
+      };
+      number("rows", &F::rows);
+      number("nonfinite_rows", &F::nonfinite_rows);
+      number("elements", &F::elements);
+      number("argmax_equal", &F::argmax_equal);
+      figure("max_abs", &F::max_abs);
+      figure("rms", &F::rms);
+      figure("flipped_margin", &F::flipped_margin);
+      figure("top5_overlap", &F::top_overlap);
+      figure("top5_log_probability", &F::top_log_probability);
+      figure("kl_mean", &F::kl_mean);
+      figure("kl_max", &F::kl_max);
+      Fill<std::int32_t>(
+          "logits/first_flip", [](CaseFigures& c, std::int32_t n) { c.logits.first_flip = n; },
+          Presence::kOptional);
+    }
+  };
+
+  Handle file_;
+  std::string path_;
+  Columns columns_;
+};
+
 class Reader {
  public:
-  Reader(hid_t file, const std::string& path, const ReadOptions& options)
-      : path_(path), options_(options), columns_(file, path) {}
+  Reader(std::shared_ptr<const CasesOfFile> file, const std::string& path,
+         const ReadOptions& options)
+      : file_(std::move(file)), path_(path), options_(options), columns_(file_->columns()) {}
 
   RunData Read() {
     CheckSchema();
@@ -35,23 +237,18 @@ class Reader {
     }
     run_.complete = run_.Attribute("complete") == "1";
     rows_ = columns_.Size("case").rows;
-    numbers_ = columns_.Numbers<std::uint64_t>("case", rows_);
     run_.has_mutants = columns_.Has("mutants");
     if (rows_ == 0 && !run_.has_mutants) {
       throw BadInput(path_, "holds no case", "a run without cases proves nothing; run some");
     }
-    run_.cases.resize(rows_);
     ReadCases();
     for (const Stage stage : verify::kStages) {
-      ReadStage(stage);
       ReadTotals(stage);
     }
-    ReadLogits();
-    RefuseNanColumns();
-    ReadFindings(columns_, options_.most_findings, numbers_, run_);
+    ReadFindings(columns_, options_.most_findings, run_);
     ReadProperties(columns_, path_, run_);
     ReadMutants(columns_, run_);
-    ReadWindows(columns_, path_, options_.most_windows, numbers_, run_);
+    ReadWindows(columns_, path_, options_.most_windows, run_);
     return std::move(run_);
   }
 
@@ -71,157 +268,31 @@ class Reader {
                           : "name a run file, " + std::string(verify::kRunSchema));
   }
 
-  template <typename T, typename Set>
-  void Fill(const std::string& name, Set set, Presence presence = Presence::kRequired) {
-    if (presence == Presence::kOptional && !columns_.Has(name)) {
-      return;
-    }
-    const std::vector<T> values = columns_.Numbers<T>(name, rows_);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      set(run_.cases[i], values[i]);
-    }
-  }
-
-  template <typename Set>
-  void FillText(const std::string& name, Set set) {
-    std::vector<std::string> texts = columns_.Texts(name, rows_);
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      set(run_.cases[i], std::move(texts[i]));
-    }
-  }
-
+  // All cases once, a page at a time: what is kept are their keys and which columns hold NaN.
   void ReadCases() {
-    using Case = CaseFigures;
-    using Text = std::string;
-    FillText("cases/descriptor", [](Case& c, Text&& t) { c.descriptor = std::move(t); });
-    FillText("cases/verdict", [this](Case& c, const Text& t) {
-      c.verdict = ParseVerdict(path_, "cases/verdict", t);
-    });
-    FillText("cases/reason", [](Case& c, Text&& t) { c.reason = std::move(t); });
-    FillText("cases/data", [](Case& c, Text&& t) { c.data = std::move(t); });
-    FillText("cases/routing", [](Case& c, Text&& t) { c.routing = std::move(t); });
-    FillText("cases/w13_tile", [](Case& c, Text&& t) { c.w13 = std::move(t); });
-    FillText("cases/w2_tile", [](Case& c, Text&& t) { c.w2 = std::move(t); });
-    Fill<std::uint64_t>("cases/w13_splits",
-                        [](Case& c, std::uint64_t n) { c.w13 += "/" + std::to_string(n); });
-    Fill<std::uint64_t>("cases/w2_splits",
-                        [](Case& c, std::uint64_t n) { c.w2 += "/" + std::to_string(n); });
-    Fill<std::uint64_t>("cases/tokens", [](Case& c, std::uint64_t n) { c.tokens = n; });
-    Fill<std::uint64_t>("cases/findings", [](Case& c, std::uint64_t n) { c.findings = n; });
-  }
-
-  // A column of figures. A NaN is in order where `absent` says that there is nothing to tell.
-  void FillFigure(const std::string& name, float StageFigures::*member, std::size_t stage,
-                  const std::function<bool(const StageFigures&)>& absent) {
-    const std::vector<float> values = columns_.Numbers<float>(name, rows_);
-    NanColumn nan{name, 0, 0};
-    std::uint64_t due = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      StageFigures& s = run_.cases[i].stages[stage];
-      if (absent(s)) {
-        s.*member = 0;
+    NanCounts nans;
+    std::vector<CaseKey> keys;
+    keys.reserve(rows_);
+    for (std::size_t first = 0; first < rows_; first += CaseList::kPage) {
+      const std::size_t count = std::min<std::size_t>(CaseList::kPage, rows_ - first);
+      for (const CaseFigures& c : file_->Read(first, count, nans)) {
+        if (!keys.empty() && c.number <= keys.back().number) {
+          throw BadInput(path_, "/case does not ascend", "make the run file again");
+        }
+        keys.push_back(KeyOf(c));
+      }
+    }
+    run_.cases = CaseList(file_, std::move(keys));
+    for (auto& [name, counted] : nans) {
+      if (counted.nan.count == 0) {
         continue;
       }
-      ++due;
-      s.*member = values[i];
-      if (std::isnan(values[i])) {
-        nan.first_case = nan.count++ == 0 ? i : nan.first_case;
-        run_.cases[i].has_nan = true;
+      if (counted.nan.count == counted.due) {
+        throw BadInput(path_, "/" + name + " is NaN in every case that has that figure",
+                       "make the run file again: nothing can be said of such a column");
       }
-    }
-    if (nan.count > 0) {
-      run_.nan_columns.push_back(nan);
-      all_nan_ = nan.count == due && all_nan_.empty() ? name : all_nan_;
-    }
-  }
-
-  void FillPlace(const std::string& name, Place StageFigures::*member, std::size_t stage,
-                 bool has_budget) {
-    const auto set = [&](const char* suffix, auto part, auto type) {
-      Fill<decltype(type)>(name + suffix, [=](CaseFigures& c, auto value) {
-        c.stages[stage].*member.*part = value;
-      });
-    };
-    set("_row", &Place::row, std::int32_t{});
-    set("_col", &Place::col, std::int32_t{});
-    set("_got", &Place::got, float{});
-    set("_want", &Place::want, float{});
-    if (has_budget) {
-      set("_budget", &Place::budget, float{});
-    }
-  }
-
-  void ReadStage(Stage stage) {
-    const auto s = static_cast<std::size_t>(stage);
-    const std::string base = "metrics/" + std::string(verify::ToString(stage)) + "/";
-    FillText(base + "verdict", [&](CaseFigures& c, const std::string& t) {
-      c.stages[s].verdict = ParseVerdict(path_, base + "verdict", t);
-    });
-    const auto count = [&](const char* name, std::uint64_t StageFigures::*member,
-                           Presence presence = Presence::kRequired) {
-      Fill<std::uint64_t>(
-          base + name, [=](CaseFigures& c, std::uint64_t n) { c.stages[s].*member = n; }, presence);
-    };
-    count("own/elements", &StageFigures::elements);
-    count("own/over_budget", &StageFigures::over_budget);
-    count("own/nonfinite_got", &StageFigures::nonfinite_got);
-    count("own/nonfinite_want", &StageFigures::nonfinite_want);
-    count("bits/compared", &StageFigures::bits_compared);
-    count("bits/differing", &StageFigures::bits_differing);
-    count("bits/open", &StageFigures::bits_open);
-    count("bits/hash", &StageFigures::hash, Presence::kOptional);
-    FillPlace(base + "own/max_use", &StageFigures::worst_use, s, true);
-    FillPlace(base + "reference/max_abs", &StageFigures::worst_abs, s, false);
-    const auto not_run = [](const StageFigures& f) { return !f.ran(); };
-    const auto no_use = [](const StageFigures& f) { return f.worst_use.row < 0; };
-    const auto no_abs = [](const StageFigures& f) { return f.worst_abs.row < 0; };
-    FillFigure(base + "own/max_use", &StageFigures::own_use, s, no_use);
-    FillFigure(base + "own/use_p99", &StageFigures::own_use_p99, s, not_run);
-    FillFigure(base + "reference/max_abs", &StageFigures::max_abs, s, no_abs);
-    FillFigure(base + "reference/rms", &StageFigures::rms, s, not_run);
-    FillFigure(base + "reference/bias", &StageFigures::bias, s, not_run);
-    const auto absent_by = [&](const char* name) {
-      return [rows = columns_.Numbers<std::int32_t>(base + name, rows_),
-              next = std::size_t{0}](const StageFigures&) mutable { return rows[next++] < 0; };
-    };
-    FillFigure(base + "posterior/max_use", &StageFigures::posterior_use, s,
-               absent_by("posterior/max_use_row"));
-    FillFigure(base + "end_to_end/max_use", &StageFigures::end_to_end_use, s,
-               absent_by("end_to_end/max_use_row"));
-  }
-
-  void ReadLogits() {
-    using F = verify::LogitFigures;
-    const auto count = [&](const char* name, std::uint64_t F::*member) {
-      Fill<std::uint64_t>(
-          std::string("logits/") + name,
-          [=](CaseFigures& c, std::uint64_t n) { c.logits.*member = n; }, Presence::kOptional);
-    };
-    const auto figure = [&](const char* name, double F::*member) {
-      Fill<float>(
-          std::string("logits/") + name, [=](CaseFigures& c, float x) { c.logits.*member = x; },
-          Presence::kOptional);
-    };
-    count("rows", &F::rows);
-    count("nonfinite_rows", &F::nonfinite_rows);
-    count("elements", &F::elements);
-    count("argmax_equal", &F::argmax_equal);
-    figure("max_abs", &F::max_abs);
-    figure("rms", &F::rms);
-    figure("flipped_margin", &F::flipped_margin);
-    figure("top5_overlap", &F::top_overlap);
-    figure("top5_log_probability", &F::top_log_probability);
-    figure("kl_mean", &F::kl_mean);
-    figure("kl_max", &F::kl_max);
-    Fill<std::int32_t>(
-        "logits/first_flip", [](CaseFigures& c, std::int32_t n) { c.logits.first_flip = n; },
-        Presence::kOptional);
-  }
-
-  void RefuseNanColumns() const {
-    if (!all_nan_.empty()) {
-      throw BadInput(path_, "/" + all_nan_ + " is NaN in every case that has that figure",
-                     "make the run file again: nothing can be said of such a column");
+      counted.nan.name = name;
+      run_.nan_columns.push_back(counted.nan);
     }
   }
 
@@ -233,14 +304,17 @@ class Reader {
       if (!columns_.Has(column)) {
         return;
       }
-      Extent extent;
-      const std::vector<std::uint64_t> bins = columns_.Matrix<std::uint64_t>(column, extent);
-      if (extent.cols != sums.size()) {
+      if (columns_.Size(column).cols != sums.size()) {
         throw BadInput(path_, "/" + column + " has another number of bins",
                        "read it with the version of voltcheck that wrote it");
       }
-      for (std::size_t i = 0; i < bins.size(); ++i) {
-        sums[i % sums.size()] += bins[i];
+      for (std::uint64_t first = 0; first < rows_; first += CaseList::kPage) {
+        Extent extent;
+        const std::vector<std::uint64_t> bins =
+            columns_.Matrix<std::uint64_t>(column, extent, first, CaseList::kPage);
+        for (std::size_t i = 0; i < bins.size(); ++i) {
+          sums[i % sums.size()] += bins[i];
+        }
       }
     };
     ulp("histograms/" + name + "/own", totals.ulp_own);
@@ -257,13 +331,12 @@ class Reader {
     totals.tiles = ReadMaxima(columns_, base + "tile/", "tile");
   }
 
+  std::shared_ptr<const CasesOfFile> file_;
   std::string path_;
   ReadOptions options_;
-  Columns columns_;
+  const Columns& columns_;
   std::uint64_t rows_ = 0;
-  std::vector<std::uint64_t> numbers_;  // of the cases, by row
   RunData run_;
-  std::string all_nan_;  ///< the first column that is NaN wherever it should be a figure
 };
 
 }  // namespace
@@ -275,8 +348,8 @@ RunData ReadRun(const std::string& path, const ReadOptions& options) {
   verify::h5::Quiet();
   H5PLset_loading_state(0);  // no code that a file asks for
   try {
-    const Handle file(Check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)), H5Fclose);
-    return Reader(file.get(), path, options).Read();
+    Handle file(Check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)), H5Fclose);
+    return Reader(std::make_shared<const CasesOfFile>(std::move(file), path), path, options).Read();
   } catch (const verify::h5::Failure& failure) {
     throw BadInput(path, "is damaged or truncated (" + failure.reason() + ")",
                    "make it again or name another file");

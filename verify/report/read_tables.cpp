@@ -11,13 +11,6 @@ namespace {
 using verify::Stage;
 using verify::Verdict;
 
-// Rows are cases in ascending order of their number in the whole run; those that were not reached
-// are missing.
-std::uint64_t RowOf(const std::vector<std::uint64_t>& numbers, std::uint64_t number) {
-  const auto it = std::lower_bound(numbers.begin(), numbers.end(), number);
-  return static_cast<std::uint64_t>(it - numbers.begin());
-}
-
 // An element that is finite on one side only is worse than any budget use.
 void FindWorst(FailureWindow& w) {
   double worst = -1;
@@ -95,8 +88,7 @@ std::vector<verify::PartMaximum> ReadMaxima(const Columns& columns, const std::s
   return parts;
 }
 
-void ReadFindings(const Columns& columns, std::size_t most,
-                  const std::vector<std::uint64_t>& numbers, RunData& run) {
+void ReadFindings(const Columns& columns, std::size_t most, RunData& run) {
   if (!columns.Has("findings/finding")) {
     return;
   }
@@ -121,8 +113,13 @@ void ReadFindings(const Columns& columns, std::size_t most,
   text("message", &F::message);
   text("file", &F::file);
   text("source", &F::source);
-  number("case",
-         [&numbers](FindingEntry& f, std::uint64_t n) { f.case_index = RowOf(numbers, n); });
+  number("case", [](FindingEntry& f, std::uint64_t n) { f.case_number = n; });
+  if (columns.Has("findings/source_text")) {
+    std::vector<std::string> texts = columns.Texts("findings/source_text", rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+      run.findings[i].source_text = std::move(texts[i]);
+    }
+  }
   number("line", [](FindingEntry& f, std::uint64_t n) { f.finding.line = static_cast<int>(n); });
   number("address", [](FindingEntry& f, std::uint64_t n) { f.finding.address = n; });
   const auto axis = [&](const std::string& name, kernels::Dim3 F::*dim) {
@@ -195,14 +192,13 @@ void ReadMutants(const Columns& columns, RunData& run) {
   }
 }
 
-void ReadWindows(const Columns& columns, const std::string& path, std::size_t most,
-                 const std::vector<std::uint64_t>& numbers, RunData& run) {
+void ReadWindows(const Columns& columns, const std::string& path, std::size_t most, RunData& run) {
   std::size_t read = 0;
   for (const std::size_t index : WorstFirst(run.cases)) {
-    if (read == most || run.cases[index].verdict == Verdict::kPassed) {
+    if (read == most || run.cases.key(index).verdict == Verdict::kPassed) {
       return;
     }
-    const std::string base = "failures/" + std::to_string(numbers[index]);
+    const std::string base = "failures/" + std::to_string(run.cases.key(index).number);
     if (!columns.Has(base)) {
       continue;
     }

@@ -10,11 +10,15 @@ namespace {
 struct Kind {
   Format format;
   std::string_view name;
-  std::string (*render)(const RunData& run);
+  void (*render)(const RunData& run, const Sink& sink);
 };
+// Their length has a bound.
+void Html(const RunData& run, const Sink& sink) { sink(RenderHtml(run)); }
+void Markdown(const RunData& run, const Sink& sink) { sink(RenderMarkdown(run)); }
+
 constexpr std::array<Kind, 5> kKinds{{
-    {Format::kHtml, "html", RenderHtml},
-    {Format::kMarkdown, "md", RenderMarkdown},
+    {Format::kHtml, "html", Html},
+    {Format::kMarkdown, "md", Markdown},
     {Format::kJunit, "junit", RenderJunit},
     {Format::kJson, "json", RenderJson},
     {Format::kCsv, "csv", RenderCsv},
@@ -33,8 +37,14 @@ Format ParseFormat(std::string_view text) {
   throw BadInput("--format", Quote(text) + " is no format", "use html, md, junit, json or csv");
 }
 
+void Render(const RunData& run, Format format, const Sink& sink) {
+  kKinds[static_cast<std::size_t>(format)].render(run, sink);
+}
+
 std::string Render(const RunData& run, Format format) {
-  return kKinds[static_cast<std::size_t>(format)].render(run);
+  std::string document;
+  Render(run, format, [&document](std::string_view part) { document += part; });
+  return document;
 }
 
 }  // namespace voltcheck::report

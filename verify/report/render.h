@@ -1,6 +1,7 @@
 #ifndef VOLTCHECK_VERIFY_REPORT_RENDER_H_
 #define VOLTCHECK_VERIFY_REPORT_RENDER_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,13 @@ std::string_view ToString(Format format);
 /// Throws Error (status 2) that lists the names.
 Format ParseFormat(std::string_view text);
 
-/// A run as a document. Deterministic: the same run gives the same bytes.
+/// Takes the parts of a document, one after another.
+using Sink = std::function<void(std::string_view part)>;
+
+/// A run as a document, in parts: memory does not grow with the number of cases. Deterministic: the
+/// same run gives the same bytes.
+void Render(const RunData& run, Format format, const Sink& sink);
+/// The same in one piece.
 std::string Render(const RunData& run, Format format);
 
 /// One file that needs nothing else: style, script, plotting library and data are inside, and its
@@ -24,11 +31,11 @@ std::string RenderHtml(const RunData& run);
 std::string RenderMarkdown(const RunData& run);
 /// One test case per case and property; the form that Jenkins made and GitHub's and GitLab's
 /// readers take.
-std::string RenderJunit(const RunData& run);
+void RenderJunit(const RunData& run, const Sink& sink);
 /// `voltcheck.report/1`, docs/schemas/report.schema.json.
-std::string RenderJson(const RunData& run);
+void RenderJson(const RunData& run, const Sink& sink);
 /// One row per case, RFC 4180 with a header.
-std::string RenderCsv(const RunData& run);
+void RenderCsv(const RunData& run, const Sink& sink);
 
 }  // namespace voltcheck::report
 

@@ -11,70 +11,14 @@
 #include "kernels/device.h"
 #include "verify/property_record.h"
 #include "verify/record.h"
+#include "verify/report/case_list.h"
 
 namespace voltcheck::report {
 
-/// Where a figure was found, and the values there; row -1: nowhere.
-struct Place {
-  int row = -1;
-  int col = -1;
-  float got = 0;
-  float want = 0;
-  float budget = 0;
-};
-
-/// One stage of one case, as the run file has it. Figures may be NaN where the file says so.
-struct StageFigures {
-  verify::Verdict verdict = verify::Verdict::kUntested;
-  std::uint64_t elements = 0;  ///< 0: the stage did not run
-  std::uint64_t over_budget = 0;
-  std::uint64_t nonfinite_got = 0;
-  std::uint64_t nonfinite_want = 0;
-  std::uint64_t bits_compared = 0;
-  std::uint64_t bits_differing = 0;
-  std::uint64_t bits_open = 0;
-  std::uint64_t hash = 0;  ///< of the output; 0: not recorded
-  float own_use = 0;       ///< largest, on the stage's own input
-  float own_use_p99 = 0;
-  float posterior_use = 0;
-  float end_to_end_use = 0;
-  float max_abs = 0;  ///< largest difference to the FP32 reference
-  float rms = 0;      ///< of the differences to it
-  float bias = 0;
-  Place worst_use;  ///< of own_use
-  Place worst_abs;  ///< of max_abs
-
-  bool ran() const { return elements > 0; }
-  /// The largest use of either budget on the stage's own input; NaN is left out.
-  double Use() const;
-};
-
-struct CaseFigures {
-  std::string descriptor;
-  verify::Verdict verdict = verify::Verdict::kUntested;
-  std::string reason;
-  std::string data;
-  std::string routing;
-  std::string w13;  ///< tactic, "8x128x64/1"
-  std::string w2;
-  std::uint64_t tokens = 0;
-  std::uint64_t findings = 0;
-  bool has_nan = false;  ///< a figure is NaN though its stage ran
-  std::array<StageFigures, verify::kStages.size()> stages;
-  verify::LogitFigures logits;
-
-  const StageFigures& at(verify::Stage stage) const {
-    return stages[static_cast<std::size_t>(stage)];
-  }
-  double WorstUse() const;
-  double WorstEndToEndUse() const;
-  double MaxAbs() const;  ///< to the FP32 reference, over all stages
-  std::uint64_t BitsDiffering() const;
-};
-
 struct FindingEntry {
-  std::uint64_t case_index = 0;
+  std::uint64_t case_number = 0;  ///< in the whole run
   kernels::Finding finding;
+  std::string source_text;  ///< the line that Finding::source names; empty where it was not at hand
 };
 
 struct MutantEntry {
@@ -106,14 +50,14 @@ struct StageTotals {
 struct NanColumn {
   std::string name;  ///< "metrics/w2/own/rms"
   std::uint64_t count = 0;
-  std::uint64_t first_case = 0;
+  std::uint64_t first_case = 0;  ///< its number
 };
 
 /// Everything that reports show of a run file. All text is clean (text.h).
 struct RunData {
   std::map<std::string, std::string> attributes;
   bool complete = false;
-  std::vector<CaseFigures> cases;
+  CaseList cases;
   std::vector<FindingEntry> findings;
   std::uint64_t findings_in_file = 0;  ///< more than `findings` when there are very many
   std::vector<verify::PropertyRecord> properties;
@@ -130,19 +74,15 @@ struct RunData {
 
 /// What to read beside the cases.
 struct ReadOptions {
-  std::size_t most_windows = 200;  ///< failed cases whose values are read, gravest first
+  std::size_t most_windows = 60;  ///< failed cases whose values are read, gravest first
   std::size_t most_findings = 20000;
 };
 
 /// Reads a run file. Throws Error (status 2), one line, for a file that is none, truncated,
 /// damaged, of another schema, without cases or with a column that is NaN throughout. A crafted
-/// file may still crash the library: call it in a child (verify/in_child.h).
+/// file may still crash the library: call it, and read the cases, in a child (verify/in_child.h).
+/// All cases are read once to see that they are in order, and again when they are asked for.
 RunData ReadRun(const std::string& path, const ReadOptions& options = {});
-
-/// How grave a verdict is; larger comes first, 0 for passed.
-int Gravity(verify::Verdict verdict);
-/// Indices of the cases, gravest verdict first, then largest budget use, then as they ran.
-std::vector<std::size_t> WorstFirst(const std::vector<CaseFigures>& cases);
 
 }  // namespace voltcheck::report
 

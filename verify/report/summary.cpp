@@ -115,13 +115,14 @@ void JudgeCases(const RunData& run, RunSummary& summary) {
     summary.reasons.push_back(Count(summary.properties_broken, "property was", "properties were") +
                               " broken");
   }
-  const auto nan_cases = std::count_if(
-      run.cases.begin(), run.cases.end(),
-      [](const CaseFigures& c) { return c.has_nan && c.verdict == Verdict::kPassed; });
+  std::uint64_t nan_cases = 0;
+  for (std::size_t i = 0; i < run.cases.size(); ++i) {
+    const CaseKey& key = run.cases.key(i);
+    nan_cases += key.has_nan && key.verdict == Verdict::kPassed ? 1 : 0;
+  }
   if (nan_cases > 0) {
-    summary.reasons.push_back(
-        Count(static_cast<std::uint64_t>(nan_cases), "passed case has", "passed cases have") +
-        " figures that are NaN");
+    summary.reasons.push_back(Count(nan_cases, "passed case has", "passed cases have") +
+                              " figures that are NaN");
   }
 }
 
@@ -137,9 +138,10 @@ RunSummary Summarise(const RunData& run) {
   RunSummary summary;
   const std::vector<std::string> filters = ValuesOf(run.Attribute("arguments"), "--allow-skip");
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
-    summary.allowed_skip.push_back(IsAllowed(run.cases[i], filters));
-    summary.verdicts.Add(run.cases[i].verdict, summary.allowed_skip.back());
-    Add(run.cases[i], i, summary);
+    const CaseFigures& c = run.cases[i];
+    summary.allowed_skip.push_back(IsAllowed(c, filters));
+    summary.verdicts.Add(c.verdict, summary.allowed_skip.back());
+    Add(c, i, summary);
   }
   for (StageSummary& s : summary.stages) {
     s.rms = s.elements == 0 ? 0 : std::sqrt(s.rms / static_cast<double>(s.elements));
