@@ -51,7 +51,9 @@ report::RunData ReadAlone(const std::string& file) {
   report::ReadOptions options;
   options.most_windows = 0;
   options.most_findings = 0;
-  return report::ReadRun(file, options);
+  report::RunData run = report::ReadRun(file, options);
+  run.cases.Load();  // they are matched and sorted
+  return run;
 }
 
 }  // namespace
