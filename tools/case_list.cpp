@@ -16,7 +16,8 @@ std::vector<Case> CasesOfSuite(const std::string& suite, std::uint64_t seed,
   if (!IsSuiteFile(suite)) {
     return verify::SuiteCases(suite, seed, fixtures, source);
   }
-  const fixtures::MappedFile file(suite);
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  const fixtures::MappedFile file(suite, kMostBytes);
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   return verify::ParseSuite(suite, text, seed, fixtures, source);

@@ -87,7 +87,8 @@ std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numeri
 std::vector<kernels::ModuleImage> ReadOverrides(const std::vector<std::string>& paths) {
   std::vector<kernels::ModuleImage> images;
   for (const std::string& path : paths) {
-    const fixtures::MappedFile file(path);
+    constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+    const fixtures::MappedFile file(path, kMostBytes);
     std::string text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     images.push_back({std::filesystem::path(path).filename().string(), std::move(text), {}});
   }

@@ -340,8 +340,19 @@ def build(folder, voltcheck):
     for name, expected in (("pipe.h5", "not a regular file"), ("dangling.h5", "No such file"),
                            ("device.h5", "not a regular file"), ("loop.h5", "loop.h5"), ("folder.h5", "no fixture")):
         b.add(name, None, read_fixture, expected)
+    for name in ("vast.txt", "vast.h5"):  # a terabyte of nothing
+        with open(b.path(name), "wb") as file:
+            file.truncate(1 << 40)
+    b.add("vast.txt", None, ["gate", "--suite", "./FILE", "--out", "out.h5"], "give a file of at most")
+    b.add("vast.txt", None, ["gate", "--regressions", "FILE", "--out", "out.h5"], "give a file of at most")
+    b.add("vast.txt", None, ["replay", "--case", CASE, "--kernels", "FILE"], "give a file of at most")
+    b.add("vast.txt", None, ["replay", "--case", CASE, "--plugin", "FILE"], "larger than any library")
+    b.add("vast.h5", None, read_fixture, "vast.h5")
     for name in ("pipe.h5", "device.h5", "folder.h5"):
         b.add(name, None, ["inspect", "FILE"], name)
+        b.add(name, None, ["replay", "--from", "FILE", "--out", "out.h5"], name)
+        b.add(name, None, ["merge", "FILE", "--out", "out.h5"], name)
+        b.add(name, None, ["gate", "--regressions", "FILE", "--out", "out.h5"], name)
         b.add(name, None, ["judge", "good.h5", "FILE"], name)
         b.add(name, None, execute, name)
         b.add(name, None, ["gate", "--suite", "./FILE", "--out", "out.h5"], name)

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "fixtures/atomic_file.h"
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/error.h"
+#include "fixtures/mapped_file.h"
 #include "verify/properties/property.h"
 
 namespace voltcheck::properties {
@@ -21,12 +21,9 @@ std::string ReadText(const std::string& path) {
   if (!std::filesystem::exists(path)) {
     return "";
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) {
-    throw BadInput(path, "cannot be read", "name a readable file");
-  }
-  return text;
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  const fixtures::MappedFile file(path, kMostBytes);
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
 std::string Trimmed(std::string_view text) {
