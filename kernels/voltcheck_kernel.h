@@ -181,10 +181,13 @@ typedef struct voltcheck_step {
 
 /* How products are added. */
 #define VOLTCHECK_ORDER_UNDECLARED 0u /* a budget for any order judges, no bits */
-#define VOLTCHECK_ORDER_MMA                                                                       \
-  1u                           /* k ascends in steps of four through mma.sync.m8n8k4 (also inside \
-                                  wmma) with fp32 accumulators */
-#define VOLTCHECK_ORDER_FMA 2u /* k ascends one by one through fp32 fused multiply-adds */
+/* k ascends in steps of four through mma.sync.m8n8k4 with fp32 accumulators. */
+#define VOLTCHECK_ORDER_MMA 1u
+/* k ascends one by one through fp32 fused multiply-adds. */
+#define VOLTCHECK_ORDER_FMA 2u
+/* k ascends through wmma with fp32 accumulators. On SM70 and SM75 its bits are those of
+ * VOLTCHECK_ORDER_MMA; newer chips add more products at once, and budgets alone judge there. */
+#define VOLTCHECK_ORDER_WMMA 3u
 
 /* The order of the sum over K of a GEMM: K is dealt out in whole chunks of `chunk` to `splits`
  * neighbouring ranges, left-over chunks to the last ones. Inside a range the accumulators 0 ..
@@ -196,9 +199,9 @@ typedef struct voltcheck_order {
   uint32_t struct_size;
   uint32_t order;           /* VOLTCHECK_ORDER_... */
   int32_t splits;           /* 1..16 */
-  int32_t chunk;            /* divides K; a multiple of 4 for MMA */
+  int32_t chunk;            /* divides K; a multiple of 4 for MMA, WMMA */
   int32_t k_interleave;     /* 1: one accumulator a range; at most 16 in all ranges */
-  int32_t interleave_width; /* a multiple of 4 for MMA; ignored when k_interleave is 1 */
+  int32_t interleave_width; /* likewise; ignored when k_interleave is 1 */
 } voltcheck_order;
 
 /* The steps launch the same kernels with the same arguments whenever the voltcheck_case and the

@@ -41,6 +41,8 @@ std::string DepartureText(const Departure& d) {
   return text;
 }
 
+constexpr int kWideStep = 16;  ///< of wmma
+
 class Judge {
  public:
   Judge(const Problem& problem, const Expected& expected, const ObservedStage& observed,
@@ -74,29 +76,53 @@ class Judge {
       }
       JudgeGemm(Stage::kW13, Gemm::kW13, c.w13, input, *w13);
     }
+    const std::optional<HalfMatrix> unseen_w13 =
+        w13 ? std::nullopt : Unseen(Stage::kW13, [&] { return Predict(Gemm::kW13, input); });
     if (!observed_.silu.empty()) {
       silu = ObservedMatrix(observed_.silu, slots, c.shape.intermediate, rows);
       if (w13) {
         JudgeSilu(*w13, *silu);
       } else if (c.path == Path::kM1 && OrderIsDeclared() && !PartAt(Stage::kSilu).foreign) {
         JudgeFusedSilu(input, *silu);
+      } else if (unseen_w13 && PredictsBits(Stage::kSilu)) {
+        const HalfMatrix model = reference::PredictSilu(*unseen_w13);
+        const auto open = OpenSilu(*unseen_w13, *silu, reference::SiluDivision::kIeee);
+        JudgeFromInputs(Stage::kSilu, *silu, &model, open);
       } else {  // not handed over
         JudgeFromInputs(Stage::kSilu, *silu);
       }
     }
+    const HalfMatrix* known_w13 = w13 ? &*w13 : unseen_w13 ? &*unseen_w13 : nullptr;
+    // Behind an exp that is not known bits are not, either.
+    const std::optional<HalfMatrix> unseen_silu =
+        silu || known_w13 == nullptr || !device_.knows_exp
+            ? std::nullopt
+            : Unseen(Stage::kSilu, [&] { return reference::PredictSilu(*known_w13); });
     if (!observed_.w2.empty()) {
       w2 = ObservedMatrix(observed_.w2, slots, c.w2_n(), rows);
       if (silu) {
         JudgeGemm(Stage::kW2, Gemm::kW2, c.w2, *silu, *w2);
+      } else if (unseen_silu && PredictsBits(Stage::kW2)) {
+        const HalfMatrix model = Predict(Gemm::kW2, *unseen_silu);
+        JudgeFromInputs(Stage::kW2, *w2, &model);
       } else {
         JudgeFromInputs(Stage::kW2, *w2);
       }
     }
+    const HalfMatrix* known_silu = silu ? &*silu : unseen_silu ? &*unseen_silu : nullptr;
+    const std::optional<HalfMatrix> unseen_w2 =
+        w2 || known_silu == nullptr
+            ? std::nullopt
+            : Unseen(Stage::kW2, [&] { return Predict(Gemm::kW2, *known_silu); });
     if (!observed_.output.empty()) {
       const HalfMatrix output =
           ObservedMatrix(observed_.output, c.shape.tokens, c.shape.hidden, c.shape.tokens);
       if (w2) {
         JudgeReduce(*w2, output);
+      } else if (unseen_w2 && PredictsBits(Stage::kOutput)) {
+        const HalfMatrix model =
+            reference::PredictReduce(problem_, expected_.permutation, *unseen_w2);
+        JudgeFromInputs(Stage::kOutput, output, &model);
       } else {
         JudgeFromInputs(Stage::kOutput, output);
       }
@@ -111,12 +137,34 @@ class Judge {
   const DeviceUnderTest::Part& PartAt(Stage stage) const {
     return device_.parts[static_cast<std::size_t>(stage)];
   }
-  /// Whether a model says which bits are right. wmma adds as m8n8k4 does up to sm_80 alone.
+  /// Whether a model says which bits are right. wmma, which takes 16 k at once, adds as m8n8k4 does
+  /// up to SM75 alone.
   bool PredictsBits(Stage stage) const {
     const DeviceUnderTest::Part& part = PartAt(stage);
-    return OrderIsDeclared() &&
-           (!part.foreign || (part.order.kind != DeclaredOrder::Kind::kUndeclared &&
-                              device_.numerics != Numerics::kSm90));
+    if (!OrderIsDeclared() || !part.foreign) {
+      return OrderIsDeclared();
+    }
+    const bool is_gemm = stage == Stage::kW13 || stage == Stage::kW2;
+    const bool is_wide =
+        is_gemm && part.order.kind == DeclaredOrder::Kind::kMma && part.order.width >= kWideStep;
+    return part.order.kind != DeclaredOrder::Kind::kUndeclared &&
+           device_.numerics != Numerics::kSm90 &&
+           (!is_wide || device_.numerics == Numerics::kV100 || device_.numerics == Numerics::kSm75);
+  }
+
+  /// A GEMM of somebody else's, in the order that is declared for it.
+  HalfMatrix Predict(Gemm gemm, const HalfMatrix& input) {
+    const Stopwatch watch;
+    const Stage stage = gemm == Gemm::kW13 ? Stage::kW13 : Stage::kW2;
+    HalfMatrix model = reference::PredictGemm(problem_, expected_.permutation, gemm, input,
+                                              PartAt(stage).order, device_.numerics);
+    record_.seconds.model += watch.Seconds();
+    return model;
+  }
+  /// What a part inside somebody else's step gave, which nobody stored, where its bits follow from
+  /// what is declared.
+  std::optional<HalfMatrix> Unseen(Stage stage, const std::function<HalfMatrix()>& predict) const {
+    return PartAt(stage).foreign && PredictsBits(stage) ? std::optional(predict()) : std::nullopt;
   }
 
   void JudgeGemm(Stage stage, Gemm gemm, const Tactic& tactic, const HalfMatrix& input,
@@ -135,10 +183,7 @@ class Judge {
     HalfMatrix model;
     Bounded posterior;
     if (PredictsBits(stage) && PartAt(stage).foreign) {
-      const Stopwatch watch;
-      model = reference::PredictGemm(problem_, permutation, gemm, input, PartAt(stage).order,
-                                     device_.numerics);
-      record_.seconds.model += watch.Seconds();
+      model = Predict(gemm, input);
       evidence.model = &model;
     } else if (PredictsBits(stage)) {
       const Stopwatch watch;
@@ -207,14 +252,21 @@ class Judge {
     Record(evidence);
   }
 
-  // A stage whose own input nobody has: only what the case's inputs allow can be said of it.
-  void JudgeFromInputs(Stage stage, const HalfMatrix& got) {
+  // A stage whose own input nobody has: what the case's inputs allow can be said of it, and its
+  // bits where they follow from declared orders. `open`: outputs that an unknown exp leaves open.
+  void JudgeFromInputs(Stage stage, const HalfMatrix& got, const HalfMatrix* model = nullptr,
+                       const std::function<bool(std::size_t)>& open = nullptr) {
     const reference::BoundedStage& bounds = expected_.bounds;
     const Bounded& bound = stage == Stage::kSilu ? bounds.silu
                            : stage == Stage::kW2 ? bounds.w2
                                                  : bounds.output;
     const int rows = stage == Stage::kOutput ? problem_.c.shape.tokens : expected_.permutation.rows;
-    Record(Evidence(stage, rows, got, bound));
+    StageEvidence evidence = Evidence(stage, rows, got, bound);
+    evidence.model = model;
+    if (!device_.knows_exp) {
+      evidence.leaves_open = open;
+    }
+    Record(evidence);
   }
 
   void JudgeReduce(const HalfMatrix& w2, const HalfMatrix& got) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fixtures/case/error.h"
+#include "kernels/plugin/foreign_call.h"
 
 namespace voltcheck::plugin {
 namespace {
@@ -24,6 +25,7 @@ std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
 
 template <typename Body>
 int DeviceTable::Guarded(const Body& body) {
+  const DeviceTime device_time;
   try {
     body();
     if (!device_.faulted()) {

@@ -4,6 +4,7 @@
 
 #include "fixtures/case/error.h"
 #include "kernels/plugin/device_table.h"
+#include "kernels/plugin/foreign_call.h"
 #include "kernels/plugin/stage_arguments.h"
 
 namespace voltcheck::plugin {
@@ -15,6 +16,10 @@ using kernels::Launch;
 /// No device counts its modules that far.
 constexpr std::uint32_t kPluginModule = 0x80000000U;
 constexpr std::uint32_t kPrepare = 0;  // kernel number; step N is N + 1
+/// For the host code of one step; simulated work counts where it comes through the runtime's
+/// stand-in.
+constexpr int kSecondsOfHost = 60;
+constexpr int kSecondsOfRuntime = 1200;
 
 std::string EntryOf(std::uint32_t kernel) {
   return kernel == kPrepare ? "prepare" : "step" + std::to_string(kernel - 1);
@@ -178,14 +183,20 @@ class HostedDevice final : public kernels::Device {
     if (kernel == kPrepare) {
       Release();
       prepared_ = true;
-      status = plugin_.prepare == nullptr
-                   ? 0
-                   : plugin_.prepare(table_.functions(), &view.stage(), &state_);
-    } else {
-      status = plugin_.steps[kernel - 1].run(state_, &view.stage());
     }
+    const std::string trouble =
+        CallForeign(events_ == nullptr ? kSecondsOfHost : kSecondsOfRuntime, [&] {
+          if (kernel != kPrepare) {
+            status = plugin_.steps[kernel - 1].run(state_, &view.stage());
+          } else if (plugin_.prepare != nullptr) {
+            status = plugin_.prepare(table_.functions(), &view.stage(), &state_);
+          }
+        });
     const std::string reason = table_.TakeReason();
-    if (status != 0 && !inner_->faulted()) {
+    if (!trouble.empty()) {
+      Tell("plugin", EntryOf(kernel) + " " + trouble);
+      status = 1;
+    } else if (status != 0 && !inner_->faulted()) {
       Tell("plugin", EntryOf(kernel) + " returned " + std::to_string(status) +
                          (reason.empty() ? "" : ": " + reason));
     }
@@ -193,8 +204,9 @@ class HostedDevice final : public kernels::Device {
   }
 
   void Release() {
-    if (prepared_ && plugin_.release != nullptr && !inner_->faulted()) {
-      plugin_.release(table_.functions(), state_);
+    // What failed may be in the middle of anything.
+    if (prepared_ && plugin_.release != nullptr && !faulted()) {
+      CallForeign(kSecondsOfHost, [&] { plugin_.release(table_.functions(), state_); });
     }
     prepared_ = false;
     state_ = nullptr;

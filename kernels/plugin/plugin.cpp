@@ -14,6 +14,7 @@
 #include "kernels/cuda/isolated_device.h"
 #include "kernels/foreign_plan.h"
 #include "kernels/kernel_set.h"
+#include "kernels/plugin/foreign_call.h"
 #include "kernels/plugin/hosted_device.h"
 #include "kernels/plugin/runtime_host.h"
 #include "kernels/plugin/stage_arguments.h"
@@ -26,6 +27,10 @@ using kernels::ForeignStep;
 using kernels::Part;
 
 constexpr std::uint32_t kMostSteps = kernels::kParts;
+constexpr int kSecondsToLoad = 20;
+constexpr int kMmaWidth = 4;
+constexpr int kWmmaWidth = 16;
+constexpr std::uintmax_t kMostLibraryBytes = std::uintmax_t{4} << 30;
 
 [[noreturn]] void Refuse(const std::string& path, const std::string& what) {
   throw BadInput(path, what, "see kernels/voltcheck_kernel.h");
@@ -54,6 +59,34 @@ const voltcheck_plugin& Open(const std::string& path) {
                      std::to_string(VOLTCHECK_KERNEL_ABI));
   }
   return *plugin;
+}
+
+/// Everything that Voltcheck's own process calls, once; for a process that may die of it.
+void AskOnce(const std::string& path) {
+  void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return;  // said better by Open
+  }
+  using Entry = const voltcheck_plugin* (*)();
+  const auto entry = reinterpret_cast<Entry>(dlsym(library, VOLTCHECK_PLUGIN_SYMBOL));
+  const voltcheck_plugin* plugin = entry == nullptr ? nullptr : entry();
+  if (plugin == nullptr || plugin->abi != VOLTCHECK_KERNEL_ABI ||
+      plugin->struct_size < sizeof(voltcheck_plugin)) {
+    return;
+  }
+  const Case c;
+  const voltcheck_case shape = ToPluginCase(c);
+  const bool takes = plugin->supports == nullptr || plugin->supports(&shape) == nullptr;
+  for (std::uint32_t i = 0; takes && i < plugin->step_count && i < kMostSteps; ++i) {
+    for (const Part part : {Part::kW13, Part::kSilu, Part::kW2, Part::kOutput}) {
+      const bool is_asked = plugin->declare_order != nullptr && plugin->steps != nullptr &&
+                            (plugin->steps[i].computes & Bit(part)) != 0;
+      voltcheck_order order{sizeof(order), VOLTCHECK_ORDER_UNDECLARED, 1, c.w13_k(), 1, 4};
+      if (is_asked) {
+        plugin->declare_order(&shape, Bit(part), &order);
+      }
+    }
+  }
 }
 
 std::vector<ForeignStep> StepsOf(const std::string& path, const voltcheck_plugin& plugin) {
@@ -141,11 +174,15 @@ class Plugin final : public kernels::Implementation {
       const std::lock_guard lock(mutex_);
       plugin_.declare_order(&shape, Bit(part), &said);
     }
-    if (said.order > VOLTCHECK_ORDER_FMA) {
+    if (said.order > VOLTCHECK_ORDER_WMMA) {
       Refuse(path_, "declares order " + std::to_string(said.order) + ", which there is not");
     }
-    order = {static_cast<DeclaredOrder::Kind>(said.order), said.splits, said.chunk,
-             said.k_interleave, said.interleave_width};
+    const bool is_wmma = said.order == VOLTCHECK_ORDER_WMMA;
+    order = {is_wmma ? DeclaredOrder::Kind::kMma : static_cast<DeclaredOrder::Kind>(said.order),
+             said.splits, said.chunk, said.k_interleave, said.interleave_width};
+    if (said.k_interleave == 1) {  // then the width says what one instruction takes
+      order.width = is_wmma ? kWmmaWidth : kMmaWidth;
+    }
     const bool is_gemm = part == Part::kW13 || part == Part::kW2;
     if (const std::string why = is_gemm ? WhyImpossible(order, k) : ""; !why.empty()) {
       Refuse(path_, "declares an order that cannot be: " + why);
@@ -186,7 +223,13 @@ std::shared_ptr<const kernels::Implementation> LoadPlugin(const std::string& pat
   if (!std::filesystem::is_regular_file(path, error)) {
     throw BadInput(path, "is no file", "name a shared library");
   }
+  if (std::filesystem::file_size(path, error) > kMostLibraryBytes || error) {
+    throw BadInput(path, "is larger than any library", "name a shared library");
+  }
   const bool uses_stand_ins = device_kind == "simulator" && LoadRuntime(path);
+  if (const std::string end = EndsInChild(kSecondsToLoad, [&] { AskOnce(path); }); !end.empty()) {
+    Refuse(path, "loading it and asking supports and declare_order " + end);
+  }
   return std::make_shared<Plugin>(path, uses_stand_ins);
 }
 

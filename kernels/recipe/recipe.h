@@ -58,6 +58,7 @@ struct LaunchRecipe {
 /// How a step declares that it adds in one part.
 struct OrderRecipe {
   DeclaredOrder::Kind kind = DeclaredOrder::Kind::kUndeclared;
+  bool is_wmma = false;                     ///< an instruction takes 16 k
   Placed splits, chunk, interleave, width;  ///< text empty: the default
 };
 

@@ -420,6 +420,9 @@ class RecipeKernels final : public kernels::Implementation {
     set(said.chunk, order.chunk);
     set(said.interleave, order.interleave);
     set(said.width, order.width);
+    if (order.interleave == 1) {  // then the width says what one instruction takes
+      order.width = said.is_wmma ? 16 : 4;
+    }
     if (part == Part::kW13 || part == Part::kW2) {
       const std::string why = WhyImpossible(order, part == Part::kW13 ? c.w13_k() : c.w2_k());
       if (!why.empty()) {

@@ -1,12 +1,16 @@
 /* One plugin for each way of going wrong; the definition says which. */
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "voltcheck_kernel.h"
 
 static const voltcheck_device* device;
 
 static const char* supports(const voltcheck_case* c) {
+#ifdef DIES_WHEN_ASKED
+  *(volatile int*)(size_t)c->tokens = 1;
+#endif
 #ifdef DECLINES
   return c->tokens > 1 ? "it takes one token" : NULL;
 #else
@@ -33,6 +37,14 @@ static int run(void* state, const voltcheck_stage* stage) {
   (void)state;
 #ifdef CRASHES
   abort();
+#endif
+#ifdef FAULTS
+  *(volatile int*)(size_t)bytes = 1; /* no address of this process */
+#endif
+#ifdef NEVER_RETURNS
+  for (;;) {
+    pause();
+  }
 #endif
 #ifdef OVERRUNS
   bytes += 2;
@@ -87,6 +99,10 @@ static const voltcheck_plugin plugin = {
     prepare,
     NULL,
 };
+
+#ifdef DIES_AT_LOAD
+__attribute__((constructor)) static void die(void) { _exit(5); }
+#endif
 
 #ifndef NO_SYMBOL
 const voltcheck_plugin* voltcheck_plugin_v1(void) {

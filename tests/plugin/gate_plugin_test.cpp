@@ -116,7 +116,9 @@ TEST_P(BadVerdicts, AreVerdictsAndNotTheEndOfTheGate) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadVerdicts,
     testing::Values(Verdict{"bad_fails", "prepare returned 7: no workspace today"},
-                    Verdict{"bad_crashes", "Aborted"}, Verdict{"bad_overruns", "step0 returned 1"},
+                    Verdict{"bad_crashes", "Aborted"}, Verdict{"bad_faults", "Segmentation fault"},
+                    Verdict{"bad_throws", "step0 threw an exception: no such tile"},
+                    Verdict{"bad_overruns", "step0 returned 1"},
                     Verdict{"bad_unwritten", "uninitialised"}),
     [](const auto& verdict) { return std::string(verdict.param.plugin); });
 
@@ -134,6 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"bad_null_table", "returned null"},
                     Refusal{"bad_old_abi", "is built for version 2 of the interface, not 1"},
                     Refusal{"bad_no_step", "there is none"},
+                    Refusal{"bad_dies_at_load", "ends the process with status 5"},
+                    Refusal{"bad_dies_when_asked", "ends with 'Segmentation fault'"},
                     Refusal{"bad_gap", "leaves out a part"},
                     Refusal{"bad_writes_other", "writes what it does not compute"},
                     Refusal{"bad_no_function", "step 0 has no function"},

@@ -1,4 +1,6 @@
 // `voltcheck gate --recipe` with the example: kernels of another style.
+#include <nlohmann/json.hpp>
+
 #include "tools/command.h"
 
 namespace voltcheck::tools {
@@ -42,6 +44,57 @@ TEST_F(GateRecipe, PropertiesAreAskedOfRecipes) {
   }
 }
 
+/// W13 and SiLU as one step that stores SiLU alone: its bits follow from the order declared for
+/// W13.
+TEST_F(GateRecipe, BitsOfAFusedSiluAreJudged) {
+  const auto write = [&](const std::string& order) {
+    std::string text = ReadText(kRecipe);
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      const std::size_t at = text.find(from);
+      ASSERT_NE(at, std::string::npos) << from;
+      text.replace(at, from.size(), to);
+    };
+    replace("[\"plain_wmma.ptx\"]", "[\"plain_wmma.ptx\", \"silu.ptx\"]");
+    replace("\"buffers\": [",
+            "\"buffers\": [{\"name\": \"mine\", \"bytes\": \"2 * slots * w13_n\"},");
+    replace("\"computes\": [\"w13\"],\n      \"order\": {\"w13\": {\"kind\": \"wmma\"}}",
+            R"("computes": ["w13", "silu"], "writes": ["silu"], "order": )" + order);
+    replace("\"arguments\": [\"ptr:out\"", "\"arguments\": [\"ptr:mine\"");
+    replace("\"k\", \"n\"]\n        }", R"json("k", "n"]},
+        {"kernel": "silu_mul_interleaved", "module": "silu.ptx", "block": 128,
+         "grid": "ceil(slots * intermediate / 8 / 128)",
+         "arguments": ["ptr:silu", "ptr:mine", "ptr:rows", "slots", "intermediate"]})json");
+    for (std::size_t at = 0; (at = text.find("\"kernel\": \"d", at)) != std::string::npos;
+         at += 40) {
+      text.insert(at, "\"module\": \"plain_wmma.ptx\", ");
+    }
+    for (std::size_t at = 0; (at = text.find("\"kernel\": \"g", at)) != std::string::npos;
+         at += 40) {
+      text.insert(at, "\"module\": \"plain_wmma.ptx\", ");
+    }
+    WriteText(Path("r.json"), text);
+  };
+  const std::string example = std::string(VOLTCHECK_RECIPE_EXAMPLE) + "/plain_wmma.ptx";
+  std::filesystem::copy_file(example, Path("plain_wmma.ptx"));
+  std::filesystem::copy_file(VOLTCHECK_PTX_DIR "/silu_mul.ptx", Path("silu.ptx"));
+  const std::vector<std::string> replay{"replay",   "--case", "h=256,i=64,e=2,k=2,g=32,t=16,seed=3",
+                                        "--recipe", "r.json", "--json"};
+  write(R"({"w13": {"kind": "wmma"}, "silu": {"kind": "contract"}})");
+  const Outcome right = Run(replay);
+  EXPECT_EQ(right.status, 0) << right.out << right.err;
+  const auto silu = [](const Outcome& outcome) {
+    return nlohmann::json::parse(outcome.out)["cases"][0]["stages"]["silu"]["bits"];
+  };
+  EXPECT_EQ(silu(right)["differing"], 0) << right.out;
+  EXPECT_GT(silu(right)["compared"], 0) << right.out;
+  write(R"({"w13": {"kind": "fma"}, "silu": {"kind": "contract"}})");
+  const Outcome wrong = Run(replay);
+  EXPECT_EQ(wrong.status, 1) << wrong.out << wrong.err;
+  EXPECT_GT(silu(wrong)["differing"], 0) << wrong.out;
+  write(R"({"w13": {"kind": "fma"}})");  // undeclared SiLU: budgets alone
+  EXPECT_EQ(Run(replay).status, 0);
+}
+
 struct Edit {
   const char* from;
   const char* to;
@@ -60,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(All, WrongRecipes,
                                               "\"2 * held * w13_k * w13_n - 2\"", "bounds"},
                                          Edit{"ceil(n / 16)", "floor(n / 32)", "uninitialised"},
                                          Edit{"\"group\", \"interleaved\"", "\"group\", 0", "w13"},
-                                         Edit{"{\"kind\": \"mma\"}", "{\"kind\": \"fma\"}",
+                                         Edit{"{\"kind\": \"wmma\"}", "{\"kind\": \"fma\"}",
                                               "w13"}));
 
 TEST_F(GateRecipe, MistakesAreOneLine) {

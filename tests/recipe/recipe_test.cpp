@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
              "does not write the last part"},
         Edit{"\"computes\": [\"w13\"]", "\"computes\": [\"silu\"]",
              "/steps/0/order: speaks of w13"},
-        Edit{"\"kind\": \"mma\"", "\"kind\": \"wmma\"", "/steps/0/order/w13/kind: is neither"},
+        Edit{"\"kind\": \"mma\"", "\"kind\": \"hmma\"", "/steps/0/order/w13/kind: is neither"},
         Edit{"\"ptr:out\"", "\"ptr:\"", "/arguments/0: names no buffer"},
         Edit{"\"ptr:out\"", "\"pointer:out\"", "/arguments/0: is of an unknown kind"},
         Edit{"\"ptr:out\"", "true", "/arguments/0: is no string"},
