@@ -69,11 +69,11 @@ TEST_P(GoldenTest, PrintsWhatAGpuPrints) {
 }
 INSTANTIATE_TEST_SUITE_P(Programs, GoldenTest,
                          testing::Values("errors", "graphs", "grouped", "memory", "threads",
-                                         "driver"),
+                                         "driver", "launch"),
                          [](const auto& program) { return std::string(program.param); });
 
 TEST_F(RunTest, EveryCheckerIsSilentInAnotherOrder) {
-  for (const char* name : {"graphs", "memory", "threads"}) {
+  for (const char* name : {"graphs", "memory", "threads", "launch"}) {
     const Outcome outcome = Run("--check all --schedule 7 --out clean.h5", name);
     EXPECT_EQ(outcome.out, Golden(name));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -96,13 +96,6 @@ TEST_F(RunTest, ThrustAndCubComputeWhatTheHostComputes) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out,
             "sort equal\nscan equal\nreduce 2903652117\ncub sum 150218, want 150218\n");
-}
-
-TEST_F(RunTest, LaunchesOfEveryFormComputeWhatTheHostComputes) {
-  const Outcome outcome = Run("--check all", "launch");
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out,
-            "launch ex equal\nlaunch ex by symbol equal\ncooperative launch ex equal\n");
 }
 
 TEST_F(RunTest, AMissingFunctionIsNamed) {

@@ -65,6 +65,19 @@ int main(int argc, char** argv) {
   cudaStream_t stream = nullptr;
   CHECK(cudaStreamCreate(&stream));
 
+  Scale<128><<<2, 64>>>(p);
+  CHECK(cudaGetLastError());
+  CHECK(cudaDeviceSynchronize());
+  Compare("launch", Download(p.out, kCount), want);
+
+  CHECK(cudaMemset(p.out, 0, kCount * sizeof(int)));
+  void* arguments[] = {&p};
+  CHECK(cudaLaunchKernel(reinterpret_cast<void*>(Scale<128>), dim3(2), dim3(64), arguments, 0,
+                         stream));
+  CHECK(cudaStreamSynchronize(stream));
+  Compare("launch by symbol", Download(p.out, kCount), want);
+  CHECK(cudaMemset(p.out, 0, kCount * sizeof(int)));
+
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(2);
   config.blockDim = dim3(64);
@@ -79,7 +92,6 @@ int main(int argc, char** argv) {
   Compare("launch ex", Download(p.out, kCount), want);
 
   CHECK(cudaMemset(p.out, 0, kCount * sizeof(int)));
-  void* arguments[] = {&p};
   CHECK(cudaLaunchKernelExC(&config, reinterpret_cast<void*>(Scale<128>), arguments));
   CHECK(cudaStreamSynchronize(stream));
   Compare("launch ex by symbol", Download(p.out, kCount), want);
@@ -95,5 +107,14 @@ int main(int argc, char** argv) {
     want[i] = (i + 64) % kCount;
   }
   Compare("cooperative launch ex", std::vector<int>(cells, cells + kCount), want);
+
+  for (int i = 0; i < kCount; ++i) {
+    cells[i] = -1;
+  }
+  void* only_cells[] = {&cells};
+  CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(Neighbours), dim3(kCount / 64),
+                                    dim3(64), only_cells, 0, stream));
+  CHECK(cudaDeviceSynchronize());
+  Compare("cooperative launch", std::vector<int>(cells, cells + kCount), want);
   return 0;
 }
