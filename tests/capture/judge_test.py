@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from common import FIXTURE
+from common import FIXTURE, ROOT
 
 import voltcheck
 
@@ -96,6 +96,16 @@ class Judging(unittest.TestCase):
                 file.write(content)
             with self.assertRaises(voltcheck.VoltcheckError):
                 voltcheck.read_safetensors(path)
+
+
+class Replaying(unittest.TestCase):
+    def test_the_tactics_of_a_capture_from_a_gpu_are_named(self):
+        captured = os.path.join(ROOT, "fixtures", "captured", "smollm2_l29_g128_h200.h5")
+        done = subprocess.run([os.environ["VOLTCHECK"], "replay", captured, "--capture-numerics", "sm80-software"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"w13: bit for bit .*64x128x32/2")
+        self.assertRegex(done.stdout, r"w2: bit for bit .*64x128x32/1")
 
 
 if __name__ == "__main__":
