@@ -1,6 +1,8 @@
 #include "verify/h5_table.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "fixtures/case/error.h"
 
@@ -39,27 +41,32 @@ Column::Column(hid_t parent, const ColumnInfo& info, Handle type, std::size_t ro
   SetText(id(), "long_name", info.long_name);
 }
 
-void Column::PushBytes(const void* row) {
-  const auto* bytes = static_cast<const std::byte*>(row);
-  bytes_.insert(bytes_.end(), bytes, bytes + row_bytes_);
+std::byte* Column::NextRow() {
+  const std::size_t at = rows_++ * row_bytes_;
+  if (at + row_bytes_ > bytes_.size()) {
+    bytes_.resize(std::max(2 * bytes_.size(), 16 * row_bytes_));
+  }
+  return bytes_.data() + at;
 }
+
+void Column::PushBytes(const void* row) { std::memcpy(NextRow(), row, row_bytes_); }
 
 void Column::PushFixedText(std::string_view text) {
   if (text.size() > row_bytes_) {
     throw BadInput("column " + name_, "cannot hold " + std::string(text),
                    "use a name shorter than " + std::to_string(row_bytes_) + " bytes");
   }
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  bytes_.insert(bytes_.end(), bytes, bytes + text.size());
-  bytes_.resize(bytes_.size() + row_bytes_ - text.size());
+  std::byte* row = NextRow();
+  std::memcpy(row, text.data(), text.size());
+  std::memset(row + text.size(), 0, row_bytes_ - text.size());
 }
 
 void Column::PushText(std::string text) { texts_.push_back(std::move(text)); }
 
 void Column::Flush() {
   if (row_bytes_ > 0) {
-    Write(bytes_.size() / row_bytes_, bytes_.data());
-    bytes_.clear();
+    Write(rows_, bytes_.data());
+    rows_ = 0;
     return;
   }
   std::vector<const char*> pointers;

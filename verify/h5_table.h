@@ -38,6 +38,7 @@ class Column {
   void Close();
 
  private:
+  std::byte* NextRow();
   void Write(hsize_t rows, const void* data);
 
   Handle dataset_;
@@ -46,6 +47,7 @@ class Column {
   hsize_t width_;
   std::string name_;
   hsize_t written_ = 0;
+  std::size_t rows_ = 0;  ///< that wait in `bytes_`
   std::vector<std::byte> bytes_;
   std::vector<std::string> texts_;
 };

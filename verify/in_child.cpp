@@ -9,13 +9,23 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "fixtures/case/error.h"
 
 namespace voltcheck::verify {
 namespace {
 
+// A large file takes its time; one that makes the library loop must end.
 constexpr rlim_t kCpuSeconds = 60;
+constexpr rlim_t kBytesPerSecond = 500'000;
+
+rlim_t SecondsFor(const std::string& path) {
+  std::error_code none;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, none);
+  return kCpuSeconds + (none ? 0 : bytes / kBytesPerSecond);
+}
 // What the child sends are frames: a kind, the length of what follows, and that.
 enum class Kind : std::uint8_t { kPart, kError, kEnd };
 struct FrameHead {
@@ -71,8 +81,9 @@ class PartSender {
   std::string buffer_;
 };
 
-[[noreturn]] void Child(int pipe, const std::function<void(const ChildSink&)>& work) {
-  const rlimit cpu{kCpuSeconds, kCpuSeconds};
+[[noreturn]] void Child(int pipe, rlim_t seconds,
+                        const std::function<void(const ChildSink&)>& work) {
+  const rlimit cpu{seconds, seconds};
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CPU, &cpu);
   setrlimit(RLIMIT_CORE, &none);
@@ -131,6 +142,7 @@ class ChildProcess {
  public:
   ChildProcess(const std::string& path, const std::function<void(const ChildSink&)>& work) {
     std::array<int, 2> ends{};
+    const rlim_t seconds = SecondsFor(path);
     std::fflush(nullptr);
     if (pipe(ends.data()) != 0) {
       throw Error(ExitStatus::kUnavailable, path + ": cannot make a pipe to read it safely");
@@ -138,7 +150,7 @@ class ChildProcess {
     child_ = fork();
     if (child_ == 0) {
       close(ends[0]);
-      Child(ends[1], work);
+      Child(ends[1], seconds, work);
     }
     close(ends[1]);
     pipe_ = ends[0];

@@ -7,6 +7,7 @@
 #include "sample_run.h"
 #include "verify/h5.h"
 #include "verify/in_child.h"
+#include "verify/report/render.h"
 #include "verify/report/summary.h"
 
 namespace voltcheck::report {
@@ -66,6 +67,26 @@ TEST(ReadRun, FindsWhatWasWritten) {
   EXPECT_EQ(totals.experts[1].index, 5);
   EXPECT_EQ(totals.experts[1].use, 0.75F);
   EXPECT_TRUE(run.nan_columns.empty());
+}
+
+TEST(ReadRun, CasesAreCalledByTheirNumberInTheWholeRun) {
+  const TemporaryFolder folder;
+  {
+    verify::RunFileWriter writer(folder / "shard.h5", verify::SyntheticProvenance());
+    for (const int number : {3, 4, 9, 5000}) {
+      writer.Append(verify::SyntheticRecord(number), static_cast<std::uint64_t>(number));
+    }
+    writer.Finish(true);
+  }
+  const RunData run = ReadRun(folder / "shard.h5");
+  ASSERT_EQ(run.cases.size(), 4U);
+  EXPECT_EQ(run.cases[3].number, 5000U);
+  EXPECT_EQ(run.findings.at(0).case_number, 4U);
+  EXPECT_EQ(run.windows.at(0).case_index, 1U) << "row of the case";
+  EXPECT_TRUE(Holds(Render(run, Format::kCsv), "\r\n5000,"));
+  EXPECT_TRUE(Holds(Render(run, Format::kJson), "{\"index\":5000,"));
+  EXPECT_TRUE(Holds(Render(run, Format::kHtml), "id=\"case-4\""));
+  EXPECT_TRUE(Holds(Render(run, Format::kMarkdown), "case 4: "));
 }
 
 TEST(ReadRun, ReproductionHasTheRunsDeviceAndJudgement) {

@@ -228,6 +228,34 @@ TEST(RunFile, ForeignAndDamagedFilesAreRefusedInOneLine) {
   EXPECT_EQ(line(whole), "");
 }
 
+TEST(InChild, PartsComeInOrderAndAnErrorAfterThemStillThrows) {
+  std::string got;
+  const auto collect = [&got](std::string_view part) { got += part; };
+  StreamFromChild(
+      "x",
+      [](const ChildSink& sink) {
+        for (int i = 0; i < 50'000; ++i) {
+          sink(std::to_string(i) + ",");
+        }
+      },
+      collect);
+  std::string want;
+  for (int i = 0; i < 50'000; ++i) {
+    want += std::to_string(i) + ",";
+  }
+  EXPECT_TRUE(got == want);
+  EXPECT_EQ(BadInputLine([&] {
+              StreamFromChild(
+                  "x",
+                  [](const ChildSink& sink) {
+                    sink(std::string(1 << 20, 'y'));
+                    throw BadInput("here", "what", "fix");
+                  },
+                  collect);
+            }),
+            "here: what; fix");
+}
+
 TEST(InChild, ResultsAndErrorsComeBackAndCrashesAreOneLine) {
   EXPECT_EQ(InChild("x", [] { return std::string(1 << 20, 'y'); }), std::string(1 << 20, 'y'));
   EXPECT_EQ(InChild("x", [] { return std::string(); }), "");
