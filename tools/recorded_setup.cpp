@@ -44,8 +44,10 @@ Json Describe(const std::string& path, std::optional<std::uint64_t> number) {
     json["hashes"].push_back(run.Counts(HashColumn(stage), first, count));
   }
   json["kernels"] = Json::array();
+  json["kernel_names"] = Json::array();
   if (run.Has("/kernels")) {
     json["kernels"] = run.Texts("/kernels/ptx");
+    json["kernel_names"] = run.Texts("/kernels/name");
   }
   return json;
 }
@@ -71,10 +73,13 @@ RecordedSetup ReadRecordedSetup(const std::string& path, std::optional<std::uint
                    "name a run file of gate, sweep or replay");
   }
   setup.kernels_hash = json["kernels_hash"].get<std::string>();
-  for (const Json& ptx : json["kernels"]) {
+  if (json["kernel_names"].size() != json["kernels"].size()) {
+    throw BadInput(path, "/kernels has columns of different length", "make the run file again");
+  }
+  for (std::size_t i = 0; i < json["kernels"].size(); ++i) {
     kernels::ModuleImage image;
-    image.name = "kernels/" + std::to_string(setup.overrides.size()) + " of " + path;
-    image.ptx = ptx.get<std::string>();
+    image.name = json["kernel_names"][i].get<std::string>();  // the hash is over names as well
+    image.ptx = json["kernels"][i].get<std::string>();
     setup.overrides.push_back(std::move(image));
   }
   for (std::size_t row = 0; row < json["numbers"].size(); ++row) {
