@@ -63,7 +63,10 @@ std::string Shown(const std::string& value, const std::string& other) {
   // "3" of "--schedule 3" is told with its option.
   const std::size_t word = common == 0 ? 0 : value.rfind(" --", std::min(common, value.size() - 1));
   const std::size_t from = word == std::string::npos ? 0 : word == 0 ? 0 : word + 1;
-  const std::string shown = value.substr(from, kShownCharacters);
+  std::string shown = value.substr(from, kShownCharacters);
+  // It may come from a damaged file.
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
   return (from > 0 ? "..." : "") + shown + (from + shown.size() < value.size() ? "..." : "");
 }
 

@@ -9,8 +9,8 @@ namespace voltcheck::verify {
 namespace {
 
 // Nanoseconds of one core for each term, fitted to 460 measured cases: tests/scale/fit_cost.py.
-constexpr std::array<double, kCostTerms> kWeights{7.9e5, 1.45e4, 7.6e4, 15.3,
-                                                  0.104, 10.1,   23.2,  11.3};
+constexpr std::array<double, kCostTerms> kWeights{6.15e5, 1.45e4, 7.67e4, 15.0,
+                                                  0.108,  10.1,   23.5,   11.5};
 constexpr std::uint64_t kNsPerMicrosecond = 1000;
 
 // Of all slots, the share that this rank computes.
