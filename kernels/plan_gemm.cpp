@@ -9,10 +9,13 @@ std::string GemmEntry(const Tile& tile, int group, Metadata metadata) {
          (metadata == Metadata::k3Byte ? "_3b" : "_4b");
 }
 
+int GemmWarpRows(const Tile& tile) {
+  return tile.m * tile.n > 128 * 128 ? tile.m : std::min(tile.m, 64);
+}
+
 std::uint32_t GemmThreads(const Tile& tile) {
-  // kWarpRows and kThreads of sm70/gemm_tile.cuh.
-  const int warp_rows = tile.m * tile.n > 128 * 128 ? tile.m : std::min(tile.m, 64);
-  return static_cast<std::uint32_t>(32 * (tile.n / 32) * (tile.m / warp_rows));
+  // kThreads of sm70/gemm_tile.cuh.
+  return static_cast<std::uint32_t>(32 * (tile.n / 32) * (tile.m / GemmWarpRows(tile)));
 }
 
 void AddGemm(const GemmPart& part, Plan& plan) {

@@ -73,6 +73,8 @@ void AddGemm(const GemmPart& part, Plan& plan);
 
 /// Entry name of a tile, e.g. "grouped_gemm_8x128x64_g32_4b".
 std::string GemmEntry(const Tile& tile, int group, Metadata metadata);
+/// Rows that a warp of that entry computes (kWarpRows of sm70/gemm_tile.cuh).
+int GemmWarpRows(const Tile& tile);
 /// Threads of a CTA of that entry: a warp for every 32 columns and 64 rows (128 in the largest
 /// tile).
 std::uint32_t GemmThreads(const Tile& tile);

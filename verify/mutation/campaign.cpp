@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -14,6 +15,8 @@
 #include "fixtures/case/error.h"
 #include "verify/mutation/assembler.h"
 #include "verify/mutation/data_files.h"
+#include "verify/mutation/gemm_entry.h"
+#include "verify/mutation/proof/prover.h"
 #include "verify/mutation/trial.h"
 
 namespace voltcheck::mutation {
@@ -82,12 +85,13 @@ class Runner {
     try {
       KillQuickly(image, start, result);
       if (result.fate == Fate::kCaught ||
-          (options_.kill_only && (!IsAnotherProgram(mutant, image, result) || HasProof(result)))) {
+          (options_.kill_only &&
+           (!IsAnotherProgram(mutant, image, result) || HasProof(mutant, result)))) {
         return result;
       }
       KillDeeply(image, start, result);
       if (result.fate == Fate::kSurvived) {
-        HasProof(result);
+        HasProof(mutant, result);
       }
     } catch (const Error& error) {
       if (error.status() != ExitStatus::kBadInput) {
@@ -102,7 +106,7 @@ class Runner {
   HonestFigures Honest() const { return bench_.Figures(); }
 
  private:
-  // A line of equivalent.txt; an id that ends in * stands for all that begin like it.
+  // A line of equivalent.txt; a * in the id stands for any text.
   struct Proof {
     std::string id, change, why;
   };
@@ -187,19 +191,22 @@ class Runner {
     }
   }
 
-  // Makes a mutant equivalent whose proof is written down.
-  bool HasProof(MutantResult& result) const {
-    const std::string& id = result.mutant.id;
+  // Makes a mutant equivalent whose proof is written down, or found.
+  bool HasProof(const Mutant& mutant, MutantResult& result) {
     const auto proof = std::find_if(proofs_.begin(), proofs_.end(), [&](const Proof& p) {
-      const bool same_place =
-          p.id.ends_with('*') ? id.starts_with(p.id.substr(0, p.id.size() - 1)) : id == p.id;
-      return same_place && p.change == result.mutant.what;
+      return FitsPattern(p.id, mutant.id) && p.change == mutant.what;
     });
-    if (proof == proofs_.end()) {
+    std::string why = proof == proofs_.end() ? std::string() : proof->why;
+    if (why.empty() && mutant.in_kernel()) {
+      why = For(mutant.kernel, provers_, [&] {
+              return std::make_shared<proof::Prover>(set_.kernels.at(mutant.kernel));
+            })->Prove(mutant.edits);
+    }
+    if (why.empty()) {
       return false;
     }
     result.fate = Fate::kEquivalent;
-    result.reason = "proof: " + proof->why;
+    result.reason = "proof: " + why;
     return true;
   }
 
@@ -255,6 +262,7 @@ class Runner {
   std::map<std::string, std::vector<std::byte>> code_;
   std::map<std::string, std::vector<Killer>> quick_;
   std::map<std::string, std::vector<Killer>> deep_;
+  std::map<std::string, std::shared_ptr<proof::Prover>> provers_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace voltcheck::mutation::data {
 std::string_view Killers();     ///< killers.txt
 std::string_view Honest();      ///< honest.txt
 std::string_view Equivalent();  ///< equivalent.txt
+std::string_view Premises();    ///< premises.txt
 
 }  // namespace voltcheck::mutation::data
 

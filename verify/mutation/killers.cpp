@@ -8,37 +8,19 @@
 #include "fixtures/case/error.h"
 #include "fixtures/generate.h"
 #include "kernels/plan.h"
+#include "kernels/plan_parts.h"
 #include "verify/mutation/data_files.h"
+#include "verify/mutation/gemm_entry.h"
 
 namespace voltcheck::mutation {
 namespace {
 
 // What the placeholders of a line stand for.
-struct Subject {
-  Tile tile{16, 128, 32};
-  int group = 32;
-  std::string metadata = "4b";
-};
+using Subject = GemmEntryName;
 
 // Along which the kernels beside the GEMMs, plans and data are tried.
 const Subject kSmall;
 const Subject kDecode{{8, 128, 64}, 32, "3b"};
-
-// "grouped_gemm_8x128x64_g32_4b"; nothing for any other name.
-std::optional<Subject> ParseGemmEntry(std::string_view entry) {
-  constexpr std::string_view kPrefix = "grouped_gemm_";
-  if (!entry.starts_with(kPrefix)) {
-    return std::nullopt;
-  }
-  const std::string rest(entry.substr(kPrefix.size()));
-  const std::size_t group = rest.find("_g");
-  const std::size_t form = rest.rfind('_');
-  if (group == std::string::npos || form <= group) {
-    return std::nullopt;
-  }
-  return Subject{ParseTactic(rest.substr(0, group) + "/1").tile,
-                 std::stoi(rest.substr(group + 2, form - group - 2)), rest.substr(form + 1)};
-}
 
 void ReplaceAll(std::string& text, std::string_view from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
@@ -64,6 +46,13 @@ std::string Filled(std::string line, const Subject& subject) {
   for (const auto& [name, value] : numbers) {
     ReplaceAll(line, name, std::to_string(value));
   }
+  std::string ragged;
+  for (int block = 0; block < kernels::GemmWarpRows(subject.tile) / 8; ++block) {
+    ragged += (block == 0 ? "" : ",") + std::to_string(8 * block + 5);
+  }
+  ReplaceAll(line, "{ragged}", ragged);
+  const bool splits = WhyInfeasible({subject.tile, 3}, h, h, subject.group).empty();
+  ReplaceAll(line, "{split}", splits ? "3" : "1");
   ReplaceAll(line, "{tile}", ToString(subject.tile));
   ReplaceAll(line, "{meta}", subject.metadata);
   return line;
