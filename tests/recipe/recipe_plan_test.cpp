@@ -1,11 +1,10 @@
 // What a recipe comes to for a case.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "fixtures/case/descriptor.h"
+#include "fixtures/case/temporary_folder.h"
 #include "fixtures/generate.h"
 #include "kernels/recipe/recipe.h"
 
@@ -168,10 +167,8 @@ TEST(RecipeFiles, TheExampleLoadsAndDeclaresItsOrder) {
 }
 
 TEST(RecipeFiles, MissingFilesAndEntriesAreNamed) {
-  std::string folder =
-      (std::filesystem::temp_directory_path() / "voltcheck-recipe-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const std::string path = folder + "/r.json";
+  const TemporaryFolder folder;
+  const std::string path = folder / "r.json";
   const auto complaint = [&](const std::string& at) -> std::string {
     try {
       LoadRecipe(at);
@@ -181,12 +178,11 @@ TEST(RecipeFiles, MissingFilesAndEntriesAreNamed) {
     return "";
   };
   EXPECT_NE(complaint(path).find("is no file"), std::string::npos);
-  EXPECT_NE(complaint(folder).find("is no file"), std::string::npos);
+  EXPECT_NE(complaint(folder.path().string()).find("is no file"), std::string::npos);
   std::ofstream(path) << StepText(LaunchText("1", ""));
   EXPECT_NE(complaint(path).find("a.ptx: is no file"), std::string::npos);
-  std::ofstream(folder + "/a.ptx") << ".version 6.0\n.target sm_70\n.visible .entry g() { ret; }\n";
+  std::ofstream(folder / "a.ptx") << ".version 6.0\n.target sm_70\n.visible .entry g() { ret; }\n";
   EXPECT_NE(complaint(path).find("a.ptx has no entry 'f'"), std::string::npos);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

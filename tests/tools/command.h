@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "fixtures/case/temporary_folder.h"
+
 namespace voltcheck::tools {
 
 inline std::string ReadText(const std::filesystem::path& path) {
@@ -42,25 +44,13 @@ inline std::string Quoted(const std::string& word) {
 /// starts here.
 class CommandTest : public testing::Test {
  protected:
-  CommandTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "voltcheck-tool-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      std::abort();
-    }
-    folder_ = name;
-  }
-  ~CommandTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  std::filesystem::path folder() const { return folder_; }
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  const std::filesystem::path& folder() const { return folder_.path(); }
+  std::string Path(const std::string& name) const { return folder_ / name; }
 
   /// `prefix` is shell text before the command, such as "ulimit -f 8;".
   Outcome Run(const std::vector<std::string>& words, const std::string& prefix = "") const {
     std::string command =
-        "cd " + Quoted(folder_.string()) + "; " + prefix + " exec " + Quoted(VOLTCHECK_BINARY);
+        "cd " + Quoted(folder().string()) + "; " + prefix + " exec " + Quoted(VOLTCHECK_BINARY);
     for (const std::string& word : words) {
       command += " " + Quoted(word);
     }
@@ -83,7 +73,7 @@ class CommandTest : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 /// The fixture of real weights that is shipped.

@@ -7,36 +7,14 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "fixtures/case/error.h"
+#include "fixtures/case/temporary_folder.h"
 
 namespace voltcheck::mutation {
 namespace {
-
-// A folder of its own for each run, removed with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "voltcheck-XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw BadInput(pattern, "cannot be made", "point TMPDIR at a folder that can be written");
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 std::string ReadAll(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -17,6 +16,7 @@
 
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/error.h"
+#include "fixtures/case/temporary_folder.h"
 #include "verify/journal/record_codec.h"
 #include "verify/scale/cost_model.h"
 #include "verify/stopwatch.h"
@@ -196,11 +196,8 @@ class Calibration {
 
   // Writes run files of few and of more rows, for what each case adds in time and room.
   void MeasureFile(Forecast& forecast) {
-    std::string name = (std::filesystem::temp_directory_path() / "voltcheck-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw BadInput(name, "cannot be made", "let TMPDIR name a folder that can be written");
-    }
-    const std::string path = name + "/run.h5";
+    const TemporaryFolder folder;
+    const std::string path = folder / "run.h5";
     const auto write = [&](std::size_t rows) {
       const Stopwatch watch;
       RunFileWriter writer(path, task_.provenance);
@@ -214,7 +211,6 @@ class Calibration {
     const auto [first_seconds, first_bytes] = write(1);
     const double some_bytes = write(records_.size()).second;
     const double more_seconds = write(kFileRows).first;
-    std::filesystem::remove_all(name);
     const auto cases = static_cast<double>(forecast.cases);
     const double each = std::max(0.0, more_seconds - first_seconds) / (kFileRows - 1);
     forecast.finish_seconds = first_seconds + each * cases;

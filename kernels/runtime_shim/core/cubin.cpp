@@ -2,15 +2,17 @@
 
 #include <elf.h>
 #include <openssl/evp.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
+
+#include "fixtures/case/error.h"
+#include "fixtures/case/temporary_folder.h"
 
 namespace voltcheck::shim {
 namespace {
@@ -60,24 +62,25 @@ void ForEachSection(const std::string& cubin, const Visit& visit) {
 }  // namespace
 
 std::string AssembleSass(const std::string& ptx) {
-  std::string folder = (std::filesystem::temp_directory_path() / "voltcheck-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
+  std::optional<TemporaryFolder> made;
+  try {
+    made.emplace();
+  } catch (const Error&) {
     return "";
   }
+  const TemporaryFolder& folder = *made;
   const char* named = std::getenv("VOLTCHECK_PTXAS");
-  std::ofstream(folder + "/in.ptx") << ptx;
+  std::ofstream(folder / "in.ptx") << ptx;
   // Not the program's environment: its LD_LIBRARY_PATH and ours are no business of the assembler.
   const std::string command = "env -u LD_LIBRARY_PATH -u LD_PRELOAD " +
                               Quoted(named == nullptr || *named == 0 ? "ptxas" : named) +
-                              " -arch=sm_70 -o " + Quoted(folder + "/out.cubin") + " " +
-                              Quoted(folder + "/in.ptx") + " >/dev/null 2>&1";
+                              " -arch=sm_70 -o " + Quoted(folder / "out.cubin") + " " +
+                              Quoted(folder / "in.ptx") + " >/dev/null 2>&1";
   std::string cubin;
   if (std::system(command.c_str()) == 0) {
-    std::ifstream in(folder + "/out.cubin", std::ios::binary);
+    std::ifstream in(folder / "out.cubin", std::ios::binary);
     cubin.assign(std::istreambuf_iterator<char>(in), {});
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
   return cubin;
 }
 

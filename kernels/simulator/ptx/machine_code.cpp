@@ -11,7 +11,11 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
+
+#include "fixtures/case/error.h"
+#include "fixtures/case/temporary_folder.h"
 
 extern char** environ;
 
@@ -21,29 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostListing = std::size_t{1} << 28;
-
-/// A folder that is removed with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "voltcheck-sass-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) {
-      path_ = name;
-    }
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) {
-      fs::remove_all(path_, ignored);
-    }
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// Runs a program without a shell, its output in `output`. Returns whether it ended with status 0.
 bool RunProgram(const std::vector<std::string>& words, const fs::path& output) {
@@ -206,11 +187,14 @@ MachineCode LookUpFusions(const std::string& text, const Module& module,
                           const std::vector<ContractionPair>& pairs) {
   MachineCode result;
   result.fusions.assign(pairs.size(), Fusion::kUnknown);
-  const TemporaryFolder folder;
-  if (folder.path().empty()) {
-    result.reason = "no temporary folder";
+  std::optional<TemporaryFolder> made;
+  try {
+    made.emplace();
+  } catch (const Error& error) {
+    result.reason = error.what();
     return result;
   }
+  const TemporaryFolder& folder = *made;
   const fs::path ptx = folder.path() / "numbered.ptx";
   const fs::path cubin = folder.path() / "numbered.cubin";
   const fs::path output = folder.path() / "output";
