@@ -4,6 +4,7 @@
 #include <z3++.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -67,10 +68,20 @@ class Formulas {
   z3::context& context() { return context_; }
 
  private:
-  struct View;  // one point and what stands instead
+  // One point, what stands instead, and what was made of registers so far.
+  struct View {
+    std::uint32_t point;
+    const Instead& instead;
+    std::map<std::string, z3::expr> made;
+  };
   z3::check_result Ask(const std::vector<z3::expr>& all);
   z3::expr Read(const std::string& name, std::uint32_t use, View& view);
   std::optional<z3::expr> Made(const ptx::Instruction& i, std::uint32_t at, View& view);
+  std::optional<z3::expr> Parameter(const ptx::Instruction& load, unsigned out);
+  /// `a`: the first operand; `operand` gives the others by number and width.
+  std::optional<z3::expr> MadeOfWords(
+      const ptx::Instruction& i, const z3::expr& a, unsigned width, bool is_signed,
+      const std::function<std::optional<z3::expr>(std::size_t, unsigned)>& operand);
   std::optional<z3::expr> Operand(const ptx::Operand& operand, std::uint32_t at, unsigned bits,
                                   View& view);
   z3::expr Unknown(const std::string& name, ptx::Type type);
@@ -96,6 +107,8 @@ class Formulas {
 };
 
 unsigned BitsOf(ptx::Type type);
+/// What premises call a register or special register: "tid.x" for "%tid.x".
+std::string NameOfPremise(const std::string& name);
 
 }  // namespace voltcheck::mutation::proof
 
