@@ -11,7 +11,6 @@
 #include "tools/judge_arguments.h"
 #include "tools/summary_table.h"
 #include "tools/terminal.h"
-#include "verify/build_info.h"
 #include "verify/outputs_judge.h"
 #include "verify/problem_source.h"
 #include "verify/run_file.h"
@@ -112,13 +111,8 @@ std::optional<AccumulationOrder> OrderOf(const Arguments& arguments, const Outpu
 verify::RunProvenance Provenance(const Arguments& arguments, const verify::ProblemSource& source,
                                  const OutputsFile& file, const ForeignVerdict& verdict,
                                  const verify::JudgeOptions& options) {
-  const verify::BuildInfo& build = verify::ThisBuild();
-  verify::RunProvenance p;
-  p.tool_version = build.version;
-  p.commit = build.commit;
-  p.toolkit = build.toolkit;
-  p.compiler = build.compiler;
-  p.arguments = "judge --numerics " + arguments.Text("numerics") + verify::CommandLine(options);
+  verify::RunProvenance p = verify::ProvenanceOfThisBuild(
+      "judge --numerics " + arguments.Text("numerics") + verify::CommandLine(options));
   p.fixtures = source.Hashes();
   p.device = verdict.record.device;
   p.kernels_hash = file.hash;

@@ -10,7 +10,6 @@
 #include "tools/limit_argument.h"
 #include "tools/logit_capture.h"
 #include "tools/terminal.h"
-#include "verify/build_info.h"
 #include "verify/logits/compare.h"
 #include "verify/logits/limits.h"
 #include "verify/logits/row_writer.h"
@@ -153,17 +152,6 @@ void PrintJson(const Comparison& c, const logits::Capture& base, const logits::C
   std::printf("%s\n", json.dump(1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-verify::RunProvenance Provenance(const std::string& arguments) {
-  const verify::BuildInfo& build = verify::ThisBuild();
-  verify::RunProvenance p;
-  p.tool_version = build.version;
-  p.commit = build.commit;
-  p.toolkit = build.toolkit;
-  p.compiler = build.compiler;
-  p.arguments = arguments;
-  return p;
-}
-
 struct Setup {
   std::string base;
   std::string other;
@@ -178,8 +166,9 @@ ExitStatus Compare(const Arguments& arguments, const Setup& setup) {
   const std::vector<logits::Limit> limits = ReadLimits(arguments, setup.same);
   std::unique_ptr<logits::RowWriter> writer;
   if (arguments.Has("out")) {
-    writer = logits::MakeRowWriter(arguments.Text("out"),
-                                   Provenance(setup.same ? "logits --same" : "logits"));
+    writer = logits::MakeRowWriter(
+        arguments.Text("out"),
+        verify::ProvenanceOfThisBuild(setup.same ? "logits --same" : "logits"));
   }
   const InterruptGuard interrupts;
   Progress progress(base.rows, arguments.Has("quiet"), "rows");

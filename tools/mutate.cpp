@@ -7,7 +7,6 @@
 #include "tools/arguments.h"
 #include "tools/interrupt.h"
 #include "tools/terminal.h"
-#include "verify/build_info.h"
 #include "verify/device_options.h"
 #include "verify/mutation/assembler.h"
 #include "verify/mutation/campaign.h"
@@ -218,13 +217,7 @@ HonestFigures RunHonest(const mutation::CampaignOptions& campaign, std::uint64_t
 
 verify::RunProvenance Provenance(const mutation::CampaignOptions& options,
                                  const std::string& arguments) {
-  const verify::BuildInfo& build = verify::ThisBuild();
-  verify::RunProvenance p;
-  p.tool_version = build.version;
-  p.commit = build.commit;
-  p.toolkit = build.toolkit;
-  p.compiler = build.compiler;
-  p.arguments = arguments;
+  verify::RunProvenance p = verify::ProvenanceOfThisBuild(arguments);
   p.seed = options.seed;
   const auto device = verify::MakeDevice({}, Numerics::kV100);
   p.device = device->Describe();

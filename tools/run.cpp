@@ -21,7 +21,6 @@
 #include "kernels/runtime_shim/core/settings.h"
 #include "kernels/simulator/simulator.h"
 #include "tools/arguments.h"
-#include "verify/build_info.h"
 #include "verify/run_file.h"
 
 namespace voltcheck::tools {
@@ -146,13 +145,7 @@ void WriteRunFile(const std::string& path, const Arguments& arguments, const Wor
                   const shim::ProgramRecord& found, bool complete) {
   simulator::Options options;
   options.numerics = ParseNumerics(arguments.Text("numerics"));
-  const verify::BuildInfo& build = verify::ThisBuild();
-  verify::RunProvenance provenance;
-  provenance.tool_version = build.version;
-  provenance.commit = build.commit;
-  provenance.toolkit = build.toolkit;
-  provenance.compiler = build.compiler;
-  provenance.arguments = Canonical(arguments, words);
+  verify::RunProvenance provenance = verify::ProvenanceOfThisBuild(Canonical(arguments, words));
   provenance.device = simulator::MakeSimulator(options)->Describe();
   provenance.kernels_hash = Hashes(found);
   verify::CaseRecord record;

@@ -17,7 +17,6 @@
 #include "tools/judge_arguments.h"
 #include "tools/summary_table.h"
 #include "tools/terminal.h"
-#include "verify/build_info.h"
 #include "verify/filter.h"
 #include "verify/gpu_choice.h"
 #include "verify/journal/identity.h"
@@ -221,13 +220,7 @@ std::string DefaultFixturesFolder() {
 
 verify::RunProvenance Provenance(const std::vector<Case>& cases, const SessionOptions& options,
                                  const verify::ProblemSource& source) {
-  const verify::BuildInfo& build = verify::ThisBuild();
-  verify::RunProvenance p;
-  p.tool_version = build.version;
-  p.commit = build.commit;
-  p.toolkit = build.toolkit;
-  p.compiler = build.compiler;
-  p.arguments = options.arguments;
+  verify::RunProvenance p = verify::ProvenanceOfThisBuild(options.arguments);
   p.options = options.replay;
   p.planned = cases.size();
   p.cases_hash = verify::HashOfCases(cases);

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
 #include "fixtures/atomic_file.h"
 #include "fixtures/case/error.h"
 #include "fixtures/hdf5_handle.h"
+#include "verify/build_info.h"
 #include "verify/h5.h"
 #include "verify/h5_table.h"
 #include "verify/run_columns.h"
@@ -259,6 +261,17 @@ class RunFileWriter::Impl {
   std::uint64_t count_ = 0;
   std::uint64_t finding_count_ = 0;
 };
+
+RunProvenance ProvenanceOfThisBuild(std::string arguments) {
+  const BuildInfo& build = ThisBuild();
+  RunProvenance provenance;
+  provenance.tool_version = build.version;
+  provenance.commit = build.commit;
+  provenance.toolkit = build.toolkit;
+  provenance.compiler = build.compiler;
+  provenance.arguments = std::move(arguments);
+  return provenance;
+}
 
 RunFileWriter::RunFileWriter(const std::string& path, const RunProvenance& provenance)
     : impl_(std::make_unique<Impl>(path, provenance)) {}

@@ -34,6 +34,9 @@ struct RunProvenance {
   std::vector<kernels::ModuleImage> overrides;
 };
 
+/// Version, commit, toolkit and compiler of this build, with the arguments of a run.
+RunProvenance ProvenanceOfThisBuild(std::string arguments);
+
 /// Writes `voltcheck.run/1` (docs/run-file.md). Cases are appended in order; the file appears under
 /// its final name only in Finish(), by sync and rename. Destroying an unfinished writer removes the
 /// temporary file. The same provenance and records give the same bytes.
