@@ -8,6 +8,8 @@
 #include <iterator>
 #include <string>
 
+#include "fixtures/case/temporary_folder.h"
+
 namespace voltcheck::shim {
 namespace {
 
@@ -26,25 +28,13 @@ std::string ReadText(const fs::path& path) {
 
 class RunTest : public testing::Test {
  protected:
-  RunTest() {
-    std::string name = (fs::temp_directory_path() / "voltcheck-shim-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      std::abort();
-    }
-    folder_ = name;
-  }
-  ~RunTest() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Path(const std::string& name) const { return folder_ / name; }
 
   /// `voltcheck run OPTIONS -- PROGRAM ARGUMENTS`, the program one of those built here.
   Outcome Run(const std::string& options, const std::string& program) const {
-    const std::string command = "cd '" + folder_.string() + "'; exec '" VOLTCHECK_BINARY "' run " +
-                                options + " -- '" VOLTCHECK_PROGRAMS "'/" + program +
-                                " >stdout.txt 2>stderr.txt </dev/null";
+    const std::string command =
+        "cd '" + folder_.path().string() + "'; exec '" VOLTCHECK_BINARY "' run " + options +
+        " -- '" VOLTCHECK_PROGRAMS "'/" + program + " >stdout.txt 2>stderr.txt </dev/null";
     const int raw = std::system(command.c_str());
     return {WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw),
             ReadText(folder_ / "stdout.txt"), ReadText(folder_ / "stderr.txt")};
@@ -57,7 +47,7 @@ class RunTest : public testing::Test {
   }
 
  private:
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 class GoldenTest : public RunTest, public testing::WithParamInterface<const char*> {};
@@ -73,21 +63,12 @@ INSTANTIATE_TEST_SUITE_P(Programs, GoldenTest,
                          [](const auto& program) { return std::string(program.param); });
 
 TEST_F(RunTest, EveryCheckerIsSilentInAnotherOrder) {
-  for (const char* name : {"graphs", "memory", "threads", "launch"}) {
+  for (const char* name : {"graphs", "grouped", "memory", "threads", "launch"}) {
     const Outcome outcome = Run("--check all --schedule 7 --out clean.h5", name);
     EXPECT_EQ(outcome.out, Golden(name));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_TRUE(fs::exists(Path("clean.h5")));
   }
-}
-
-// Its blocks wait for each other's semaphores: the races of global memory take the time of a
-// coffee.
-TEST_F(RunTest, SemaphoresBetweenBlocksInAnotherOrder) {
-  const Outcome outcome =
-      Run("--check uninitialised,shared-races,barriers --schedule 7", "grouped");
-  EXPECT_EQ(outcome.out, Golden("grouped"));
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
 // Code that nobody here wrote: Thrust and CUB, held against the host's own results.
