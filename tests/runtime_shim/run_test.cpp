@@ -59,7 +59,7 @@ TEST_P(GoldenTest, PrintsWhatAGpuPrints) {
 }
 INSTANTIATE_TEST_SUITE_P(Programs, GoldenTest,
                          testing::Values("errors", "graphs", "grouped", "memory", "threads",
-                                         "driver", "launch"),
+                                         "driver", "launch", "library"),
                          [](const auto& program) { return std::string(program.param); });
 
 TEST_F(RunTest, EveryCheckerIsSilentInAnotherOrder) {
@@ -69,14 +69,6 @@ TEST_F(RunTest, EveryCheckerIsSilentInAnotherOrder) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_TRUE(fs::exists(Path("clean.h5")));
   }
-}
-
-// Code that nobody here wrote: Thrust and CUB, held against the host's own results.
-TEST_F(RunTest, ThrustAndCubComputeWhatTheHostComputes) {
-  const Outcome outcome = Run("", "library");
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out,
-            "sort equal\nscan equal\nreduce 2903652117\ncub sum 150218, want 150218\n");
 }
 
 TEST_F(RunTest, AMissingFunctionIsNamed) {
@@ -159,11 +151,17 @@ TEST_F(RunTest, FindingsSurviveAnAbort) {
   EXPECT_NE(outcome.err.find("ended by signal 6"), std::string::npos) << outcome.err;
 }
 
-TEST_F(RunTest, AssertsPrintAndFail) {
-  const Outcome outcome = Run("", "faults");
-  EXPECT_EQ(outcome.out, "cudaErrorAssert\n");
-  EXPECT_NE(outcome.err.find("block: [0,0,0], thread: [31,0,0] Assertion"), std::string::npos)
-      << outcome.err;
+// golden/faults.txt: `WHAT: ERROR` for each fault, and the assertion's message.
+TEST_F(RunTest, FaultsEndAsOnAGpu) {
+  const std::string golden = Golden("faults");
+  for (const std::string what : {"assert", "uninitialised", "race"}) {
+    const Outcome outcome = Run("--quiet", "faults " + what);
+    EXPECT_NE(golden.find(what + ": " + outcome.out), std::string::npos) << outcome.out;
+    if (what == "assert") {
+      const std::string message = golden.substr(golden.find("faults.cu:"));
+      EXPECT_NE(outcome.err.find("/" + message), std::string::npos) << outcome.err;
+    }
+  }
 }
 
 TEST_F(RunTest, TheProgramsOwnStatusIsPassedOn) {
