@@ -3,8 +3,14 @@
 
 namespace voltcheck::tools {
 
+/// From here on the first SIGINT or SIGTERM ends the process with status 4, after it removed what
+/// is only half written: nothing is finished yet that could be saved. Call it before anything else;
+/// it uses nothing but the C library, and may be called before other libraries are set up.
+void HandleInterrupts();
+
 /// While it lives, the first SIGINT or SIGTERM only asks for an orderly end; a second one ends the
-/// process as usual. One at a time.
+/// process as above. Afterwards the work is done and the first one is too late: the process ends
+/// with the status that it has. One at a time.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -325,6 +325,10 @@ ExitStatus Mutate(const Words& words) {
     PrintCampaign(campaign, honest, quiet);
   }
   if (!campaign.complete) {
+    const std::string kept = journal ? "; '--journal' goes on" : "";
+    std::fprintf(stderr, "voltcheck: interrupted after %zu mutants and %llu honest cases%s\n",
+                 campaign.results.size(), static_cast<unsigned long long>(honest.cases),
+                 kept.c_str());
     return ExitStatus::kInterrupted;
   }
   const bool any = campaign.mutants() + honest.cases > 0;

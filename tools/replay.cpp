@@ -77,6 +77,7 @@ ExitStatus Replay(const Words& words) {
   arguments.Value("capture-numerics", "v100",
                   "arithmetic of the chip that captured outputs come from");
   arguments.Value("out", "", "run file (default: none)");
+  arguments.Flag("resume", "with --out: go on where an interrupted run of the same arguments was");
   AddSessionOptions(arguments);
   if (!arguments.Parse(words)) {
     return ExitStatus::kPassed;
@@ -95,6 +96,7 @@ ExitStatus Replay(const Words& words) {
   SessionOptions options = ReadSessionOptions(arguments, "replay --tactics " + tactics);
   options.schema = "voltcheck.replay/1";
   options.out = arguments.Text("out");
+  options.resume = arguments.Has("resume");
 
   verify::ProblemSource source(options.fixtures);
   if (arguments.Has("tp")) {

@@ -82,6 +82,7 @@ void Declare(Arguments& arguments) {
   arguments.Value("from", "", "run file");
   arguments.Value("index", "", "the case of this number alone");
   arguments.Value("out", "", "run file (default: none)");
+  arguments.Flag("resume", "with --out: go on where an interrupted repetition was");
   AddSessionOptions(arguments);
 }
 
@@ -113,6 +114,7 @@ ExitStatus ReplayFrom(const Words& words) {
   SessionOptions options = ReadSessionOptions(arguments, "replay");
   options.schema = "voltcheck.replay/1";
   options.out = arguments.Text("out");
+  options.resume = arguments.Has("resume");
   options.device.overrides = setup.overrides;
   options.may_leave_unused = true;
   options.title = std::to_string(setup.cases.size()) + " cases of " + path;

@@ -266,8 +266,8 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
   std::optional<verify::RunFileWriter> writer;
   std::optional<verify::RunJournal> journal;
   if (!options.out.empty()) {
-    writer.emplace(options.out, provenance);
     OpenJournal(options, provenance, cases.size(), journal);
+    writer.emplace(options.out, provenance);
   }
   std::optional<JsonStream> json;
   if (options.json) {
