@@ -7,6 +7,7 @@
 #include "tools/session.h"
 #include "verify/properties/regressions.h"
 #include "verify/random_cases.h"
+#include "verify/replaced_cases.h"
 
 namespace voltcheck::tools {
 namespace {
@@ -66,6 +67,10 @@ ExitStatus Gate(const Words& words) {
   verify::ProblemSource source(options.fixtures);
   std::vector<Case> cases =
       WithTactics(CasesOfSuite(suite, seed, options.fixtures, source), tactics);
+  if (!IsSuiteFile(suite) && options.device.implementation == nullptr) {
+    verify::AddHazardCases(verify::ReplacedGemms(options.device.overrides, options.allowed_unused),
+                           seed, cases);
+  }
   verify::ExactFirst(cases);
   options.out = arguments.Has("out") ? arguments.Text("out") : "gate-" + name + ".h5";
   return RunSession(cases, source, options);

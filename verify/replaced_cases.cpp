@@ -1,0 +1,103 @@
+#include "verify/replaced_cases.h"
+
+#include <algorithm>
+#include <set>
+
+#include "fixtures/case/descriptor.h"
+#include "fixtures/case/error.h"
+#include "fixtures/case/tactic.h"
+#include "kernels/kernel_set.h"
+#include "kernels/plan_parts.h"
+
+namespace voltcheck::verify {
+namespace {
+
+std::string Text(int number) { return std::to_string(number); }
+
+}  // namespace
+
+std::vector<ReplacedGemm> ReplacedGemms(const std::vector<kernels::ModuleImage>& overrides,
+                                        const std::vector<std::string>& left_out) {
+  std::set<std::string> entries;
+  for (const kernels::ModuleImage& image : overrides) {
+    for (std::string& entry : kernels::EntryNames(image.ptx)) {
+      entries.insert(std::move(entry));
+    }
+  }
+  for (const std::string& entry : left_out) {
+    entries.erase(entry);
+  }
+  std::vector<ReplacedGemm> gemms;
+  for (const int group : {32, 64, 128}) {
+    for (const Tile& tile : TilesForGroup(group)) {
+      for (const Metadata metadata : {Metadata::k4Byte, Metadata::k3Byte}) {
+        if (entries.contains(kernels::GemmEntry(tile, group, metadata))) {
+          gemms.push_back({tile, group, metadata});
+        }
+      }
+    }
+  }
+  return gemms;
+}
+
+std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed) {
+  const int m = gemm.tile.m;
+  const int chunk = std::max(gemm.tile.k, gemm.group);  // the unit of split-K
+  const std::string tile = ToString(gemm.tile);
+  const std::string common =
+      ";g=" + Text(gemm.group) + ";meta=" + ToString(gemm.metadata) + ";infeasible=skip";
+  std::vector<Case> cases;
+  // `h` and `i` in chunks; splits of both GEMMs.
+  const auto add = [&](int h, int i, int w13, int w2, const std::string& rest) {
+    const std::string grid = "h=" + Text(h * chunk) + ";i=" + Text(i * chunk) + common +
+                             ";w13=" + tile + "/" + Text(w13) + ";w2=" + tile + "/" + Text(w2) +
+                             ";" + rest;
+    try {
+      for (Case& c : ParseGrid(grid)) {
+        c.seed += seed;
+        cases.push_back(std::move(c));
+      }
+    } catch (const Error&) {
+      // No case of the grid is feasible: a tile that takes no split-K, for one.
+    }
+  };
+  // Where segments end: inside a block of eight rows, one short of the tile, at its end, behind the
+  // second tile.
+  add(2, 1, 1, 1, "e=1;k=1;data=integer;t=" + Text(m / 2 + 5) + "," + Text(m - 1) + "," + Text(m));
+  add(2, 1, 1, 1, "e=3;k=1;data=normal;routing=zipf:1.1;t=" + Text(3 * m + 5));
+  add(2, 1, 2, 1, "e=1;k=1;data=normal;t=" + Text(2 * m + 1));
+  // Splits: uneven ones, many, in both GEMMs and with several column tiles.
+  add(5, 3, 3, 2, "e=4;k=2;data=normal;t=9");
+  add(7, 1, 6, 1, "e=2;k=1;data=extreme;t=" + Text(m + 1));
+  add(3, 3, 2, 3, "e=2;k=2;data=integer;routing=duplicate;layout=shuffled;t=11");
+  // Stages that are odd in number, roundings that show, values at the ends of binary16.
+  add(3, 3, 1, 1, "e=2;k=2;data=ties,subnormal,extreme;t=5");
+  add(4, 2, 3, 2, "e=2;k=2;data=ties;t=5");
+  // Fused SiLU.
+  add(2, 1, 1, 1, "e=8;k=4;t=1;path=m1;data=normal,ties");
+  add(4, 1, 2, 1, "e=8;k=4;t=1;path=m1;data=ties");
+  // Paths, orders, empty segments.
+  add(1, 1, 1, 1,
+      "e=6;k=2;t=" + Text(m / 8 + 9) + ";routing=zipf:1.1;path=segment,dense,indexed;data=normal");
+  add(1, 1, 1, 1, "e=6;k=2;t=9;routing=hole:last;layout=shuffled;data=normal");
+  // An expert whose number needs more than a byte, on a rank that holds four.
+  add(1, 1, 1, 1, "e=520;k=1;t=3;routing=one:517;ep=129/130;data=integer");
+  return cases;
+}
+
+void AddHazardCases(const std::vector<ReplacedGemm>& gemms, std::uint64_t seed,
+                    std::vector<Case>& cases) {
+  std::set<std::string> seen;
+  for (const Case& c : cases) {
+    seen.insert(ToDescriptor(c));
+  }
+  for (const ReplacedGemm& gemm : gemms) {
+    for (Case& c : HazardCases(gemm, seed)) {
+      if (seen.insert(ToDescriptor(c)).second) {
+        cases.push_back(std::move(c));
+      }
+    }
+  }
+}
+
+}  // namespace voltcheck::verify

@@ -1,0 +1,38 @@
+#ifndef VOLTCHECK_VERIFY_REPLACED_CASES_H_
+#define VOLTCHECK_VERIFY_REPLACED_CASES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fixtures/case/case.h"
+#include "kernels/device.h"
+
+namespace voltcheck::verify {
+
+/// An entry of the grouped GEMM that a `--kernels` file replaces.
+struct ReplacedGemm {
+  Tile tile;
+  int group = 0;
+  Metadata metadata = Metadata::k4Byte;
+};
+
+/// Those among the entries of `overrides`, each once, but for the names in `left_out`.
+std::vector<ReplacedGemm> ReplacedGemms(const std::vector<kernels::ModuleImage>& overrides,
+                                        const std::vector<std::string>& left_out);
+
+/// A suite meets every hazard with some tile, but not with each: a kernel that stands in for one
+/// entry would be judged by the few cases that happen to name its tile. These are the hazards of
+/// that entry, in both GEMMs: segments that end inside its tile, fill it exactly or need several;
+/// splits that divide evenly and not; rounding ties, subnormals and the ends of binary16; fused
+/// SiLU; every path; experts beyond one byte. Small cases that a simulator runs in a fraction of a
+/// second. `seed` is added to each case's own.
+std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed);
+
+/// Appends the hazard cases of all `gemms` that `cases` does not hold yet.
+void AddHazardCases(const std::vector<ReplacedGemm>& gemms, std::uint64_t seed,
+                    std::vector<Case>& cases);
+
+}  // namespace voltcheck::verify
+
+#endif  // VOLTCHECK_VERIFY_REPLACED_CASES_H_
