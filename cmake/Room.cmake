@@ -1,4 +1,4 @@
-# voltcheck_room(NAME FOLDER [SOURCES file...] [USES room...] [LIBRARIES target...] [PRIVATE_LIBRARIES target...])
+# voltcheck_room(NAME FOLDER [SOURCES file...] [APART file...] [USES room...] [LIBRARIES target...] [PRIVATE_LIBRARIES target...])
 #
 # One room of the house as a static library; without SOURCES an interface, and FOLDER may then be a
 # single header. Its headers are included by their path from the project's
@@ -6,19 +6,27 @@
 # include path of the room is a folder of its own in the build tree that holds one link, to FOLDER.
 # A header of any other room is not found, and an include that walks around that (through ".." or an
 # absolute path) fails the build. Which rooms may use which is written in docs/architecture.md.
+#
+# Each file is compiled for itself, except for the fuzz targets, which are only built to be run: there the
+# sanitizers triple what a header costs, and files of a room are compiled several at a time. Files of
+# APART have names that others of the room have as well, or go through Highway's targets.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${CMAKE_CURRENT_LIST_DIR}/CheckIncludes.cmake)
 set(VOLTCHECK_ROOM_MODULES ${CMAKE_CURRENT_LIST_DIR})
 
 function(voltcheck_room NAME FOLDER)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;APART;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   set(view ${CMAKE_BINARY_DIR}/rooms/${NAME})
   get_filename_component(parent ${view}/${FOLDER} DIRECTORY)
   file(MAKE_DIRECTORY ${parent})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${FOLDER} ${view}/${FOLDER} SYMBOLIC)
 
   if(ROOM_SOURCES)
-    add_library(voltcheck_${NAME} STATIC ${ROOM_SOURCES})
+    add_library(voltcheck_${NAME} STATIC ${ROOM_SOURCES} ${ROOM_APART})
+    if(VOLTCHECK_FUZZ)
+      set_target_properties(voltcheck_${NAME} PROPERTIES UNITY_BUILD ${VOLTCHECK_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+      set_source_files_properties(${ROOM_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
     set(scope PUBLIC)
     target_link_libraries(voltcheck_${NAME} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
   else()

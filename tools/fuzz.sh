@@ -1,27 +1,23 @@
 #!/bin/bash
 # fuzz.sh [SECONDS [NAME...]]: builds the libFuzzer targets (needs clang) and runs each for so many seconds.
 #
-# Without arguments: every target of tests/fuzz for 30 s. What a run finds that is new stays in
+# Without arguments: every target of tests/fuzz for 30 s; 0 seconds: builds only. What a run finds that is new stays in
 # build/fuzz/found/NAME; a crash is kept in build/fuzz/crashes and ends the script with status 1.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 seconds=${1:-30}
 [[ $# == 0 ]] || shift
-clang=$(command -v clang++ || true)
-if [[ -z $clang ]]; then
-  echo "fuzz: needs clang++ (Debian: apt-get install clang)" >&2
+if ! command -v clang++ >/dev/null; then
+  echo "fuzz: needs clang++ (tools/setup.sh tests installs it)" >&2
   exit 3
 fi
 build=$root/build/fuzz
-if [[ ! -f $build/build.ninja ]]; then
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang%++}" \
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DVOLTCHECK_FUZZ=ON >/dev/null
-fi
 names=("$@")
 if [[ ${#names[@]} == 0 ]]; then
   mapfile -t names < <(cd "$root/tests/fuzz" && ls -- *_fuzz.cpp | sed 's/_fuzz\.cpp$//')
 fi
-ninja -C "$build" "${names[@]/%/_fuzz}" >/dev/null
+"$root/tools/setup/build.sh" fuzz "${names[@]/%/_fuzz}"
+if [[ $seconds == 0 ]]; then exit 0; fi
 mkdir -p "$build/crashes"
 status=0
 for name in "${names[@]}"; do
@@ -30,7 +26,7 @@ for name in "${names[@]}"; do
   if [[ -f $root/tests/fuzz/$name.dict ]]; then dictionary=(-dict="$root/tests/fuzz/$name.dict"); fi
   echo "fuzz: $name for $seconds s"
   log=$build/found/$name.log
-  if ! "$build/tests/fuzz/${name}_fuzz" "${dictionary[@]}" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=20 \
+  if ! "$build/tests/fuzz/${name}_fuzz" "${dictionary[@]}" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=20 -seed=1 \
       -print_final_stats=1 -artifact_prefix="$build/crashes/$name-" "$build/found/$name" \
       "$root/tests/fuzz/corpus/$name" >"$log" 2>&1; then
     echo "fuzz: $name failed; $log says how" >&2

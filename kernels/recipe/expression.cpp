@@ -9,7 +9,7 @@ namespace voltcheck::recipe {
 namespace {
 
 constexpr std::size_t kLongest = 512;
-constexpr int kDeepest = 32;
+constexpr int kDeepestExpression = 32;
 constexpr std::int64_t kLargest = std::int64_t{1} << 62;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -97,8 +97,8 @@ class ExpressionParser {
              &ExpressionParser::Unary);
   }
   void Unary() {
-    if (++depth_ > kDeepest) {
-      Fail("is nested deeper than " + std::to_string(kDeepest));
+    if (++depth_ > kDeepestExpression) {
+      Fail("is nested deeper than " + std::to_string(kDeepestExpression));
     }
     Blanks();
     if (Take("-")) {

@@ -20,7 +20,7 @@ using kernels::Plan;
 using kernels::PlanArgument;
 using kernels::PlanLaunch;
 
-constexpr std::int64_t kMostLaunches = 65536;
+constexpr std::int64_t kMostLaunchesOfACase = 65536;
 constexpr std::int64_t kMostBufferBytes = std::int64_t{1} << 34;
 constexpr std::int64_t kMostGrid = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMostShared = 96 * 1024;
@@ -79,7 +79,7 @@ class Binder {
         Add(recipe, launches);
         continue;
       }
-      const std::int64_t count = InRange(recipe.loop_count, symbols_, 0, kMostLaunches);
+      const std::int64_t count = InRange(recipe.loop_count, symbols_, 0, kMostLaunchesOfACase);
       for (std::int64_t i = 0; i < count; ++i) {
         symbols_[recipe.loop_symbol] = i;
         Add(recipe, launches);
@@ -271,7 +271,7 @@ void AddRecipe(const Recipe& recipe, const Case& c, Plan& plan) {
     plan.buffers.push_back(
         {buffer.name, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)), buffer.role, {}});
   }
-  std::int64_t launches_left = kMostLaunches;
+  std::int64_t launches_left = kMostLaunchesOfACase;
   std::vector<PlanLaunch> preparation =
       Binder(plan, nullptr, symbols, launches_left).Bind(recipe.preparation);
   kernels::InsertPreparation(std::move(preparation), plan);

@@ -7,7 +7,7 @@
 namespace voltcheck::simulator::ptx {
 namespace {
 
-constexpr std::string_view kTypes[] = {"f32", "f64", "f16", "f16x2"};
+constexpr std::string_view kContractedTypes[] = {"f32", "f64", "f16", "f16x2"};
 /// Instructions whose first operand is no destination.
 constexpr std::string_view kWithoutDestination[] = {"st",  "red",  "bra",  "brx",    "bar",
                                                     "ret", "exit", "call", "barrier"};
@@ -26,7 +26,7 @@ bool Has(const Instruction& instruction, std::string_view modifier) {
 /// mul, add or sub of a floating-point type, without a rounding modifier.
 bool IsOpen(const Instruction& instruction, std::string_view opcode) {
   if (instruction.opcode != opcode || instruction.modifiers.empty() ||
-      instruction.operands.size() != 3 || !IsOneOf(kTypes, instruction.modifiers.back())) {
+      instruction.operands.size() != 3 || !IsOneOf(kContractedTypes, instruction.modifiers.back())) {
     return false;
   }
   return std::all_of(instruction.modifiers.begin(), instruction.modifiers.end() - 1,
