@@ -84,37 +84,32 @@ def check_h5py(path, cases):
                     assert len(dimension) == 1, f"{dataset.name} has a dimension without a scale"
             rows += dataset.name.startswith(("/cases/", "/metrics/")) and len(dataset) == cases
         assert rows > 200, rows
+        own = run["metrics/w2/own/rms"]
+        assert float(own[2]) == 0.5 and own.attrs["units"] == "1"
 
 
 def check_xarray(path, cases):
-    def opened(group):
-        return xarray.open_dataset(path, group=group, engine="h5netcdf")
-
-    # h5netcdf takes seconds to open a group whose dimension hundreds of columns share: a few stand for all, and
-    # check_h5py sees to the scales of the rest.
-    for name in ("/cases", "/counters", "/findings", "/failures/4/w2", "/breakdown/4/w2/tile"):
-        with opened(name) as group:
-            group.load()
-            for column in group.data_vars.values():
-                assert column.attrs["long_name"], f"{name}/{column.name}"
-                assert column.dtype.kind != "S", f"{name}/{column.name} is bytes, not str"
-    with opened("/metrics/silu") as group:
-        assert str(group.verdict[0].values) == "passed"
-    with opened("/") as root:
-        assert root.attrs["schema"] == "voltcheck.run/1" and root.sizes["case"] == cases
-    with opened("/cases") as group:
-        assert group.descriptor.dims == ("case",) and str(group.verdict[4].values) == "failed"
-    with opened("/metrics/w2/own") as group:
-        assert float(group.rms[2]) == 0.5 and group.rms.attrs["units"] == "1"
-    with opened("/histograms/w13") as group:
-        assert group.own.dims == ("case", "ulp")
-    with opened("/findings") as group:
-        assert group.message.dims == ("finding",)
-    with opened("/breakdown/4/w2/tile") as group:
-        assert group.rms.dims == ("tile",) and list(group.tile.values) == [0, 1]
-    with opened("/failures/4/w2") as group:
-        assert group.got.dims == ("row", "col") and list(group.row.values) == [7, 8]
-        assert list(group.col.values) == [11, 12, 13] and group.got.dtype == numpy.float16
+    # h5netcdf takes seconds to open a group whose dimension hundreds of columns share: each of these is opened once,
+    # they stand for all, and check_h5py sees to the scales of the rest.
+    groups = {}
+    for name in ("/", "/cases", "/counters", "/findings", "/failures/4/w2", "/breakdown/4/w2/tile", "/metrics/silu",
+                 "/histograms/w13"):
+        with xarray.open_dataset(path, group=name, engine="h5netcdf") as group:
+            groups[name] = group.load()
+        for column in groups[name].data_vars.values():
+            assert column.attrs["long_name"], f"{name}/{column.name}"
+            assert column.dtype.kind != "S", f"{name}/{column.name} is bytes, not str"
+    assert groups["/"].attrs["schema"] == "voltcheck.run/1" and groups["/"].sizes["case"] == cases
+    listed = groups["/cases"]
+    assert listed.descriptor.dims == ("case",) and str(listed.verdict[4].values) == "failed"
+    assert str(groups["/metrics/silu"].verdict[0].values) == "passed"
+    assert groups["/histograms/w13"].own.dims == ("case", "ulp")
+    assert groups["/findings"].message.dims == ("finding",)
+    tiles = groups["/breakdown/4/w2/tile"]
+    assert tiles.rms.dims == ("tile",) and list(tiles.tile.values) == [0, 1]
+    failure = groups["/failures/4/w2"]
+    assert failure.got.dims == ("row", "col") and list(failure.row.values) == [7, 8]
+    assert list(failure.col.values) == [11, 12, 13] and failure.got.dtype == numpy.float16
 
 
 if __name__ == "__main__":
