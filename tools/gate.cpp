@@ -6,6 +6,7 @@
 #include "tools/case_list.h"
 #include "tools/session.h"
 #include "verify/properties/regressions.h"
+#include "verify/properties/replaced_questions.h"
 #include "verify/random_cases.h"
 #include "verify/replaced_cases.h"
 
@@ -58,7 +59,10 @@ ExitStatus Gate(const Words& words) {
   options.properties = {
       static_cast<int>(arguments.Has("draws") ? arguments.Number("draws", kMostDraws)
                                               : DrawsOf(suite)),
-      seed, options.jobs, arguments.Text("regressions")};
+      seed,
+      options.jobs,
+      arguments.Text("regressions"),
+      {}};
   if (arguments.Has("regressions")) {
     properties::ReadRegressions(options.properties.regressions);  // refused before the first case
   }

@@ -46,6 +46,7 @@ SearchResult AskProperties(const PropertyOptions& options, const verify::DeviceO
   properties::SearchOptions search = properties::MakeSearchOptions(device);
   search.draws = options.draws;
   search.seed += options.seed;
+  search.questions = options.questions;
   if (options.jobs > 0 && search.jobs == 0) {
     search.jobs = options.jobs;
   }

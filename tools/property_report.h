@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "verify/device_options.h"
 #include "verify/properties/search.h"
@@ -17,6 +18,7 @@ struct PropertyOptions {
   std::uint64_t seed = 0;  ///< added to the draws' own seed
   int jobs = 0;
   std::string regressions;  ///< file of counterexamples: asked first, added to; empty: none
+  std::vector<properties::Regression> questions;  ///< asked as they stand
 };
 
 /// Asks them on the device, and adds what was found to the file of regressions. Throws what

@@ -111,6 +111,20 @@ class Worker {
     }
   }
 
+  void AskQuestions() {
+    std::uint64_t number = static_cast<std::uint64_t>(options_.draws);  // behind the drawn ones
+    for (const Regression& question : options_.questions) {
+      if (question.property == property_.name && !broken_ && !Stopped()) {
+        PropertyRecord record =
+            Record(property_, question.c, Ask(question.c), options_.reproduction_suffix);
+        record.seed = options_.seed;
+        record.draw = number++;
+        broken_ = broken_ || record.verdict == Verdict::kFailed;
+        draws.push_back(std::move(record));
+      }
+    }
+  }
+
   void AskDraws() {
     for (int draw = 0; draw < options_.draws && !broken_ && !Stopped(); ++draw) {
       AskDraw(draw);
@@ -271,6 +285,7 @@ SearchResult RunProperties(const SearchOptions& options, const std::function<boo
       [&](std::size_t i) {
         workers[i] = std::make_unique<Worker>(*chosen[i], options, stop);
         workers[i]->AskRegressions();
+        workers[i]->AskQuestions();
         workers[i]->AskDraws();
         workers[i]->Finish();
       },

@@ -24,6 +24,7 @@ struct SearchOptions {
   int draws = 3;  ///< cases for each property
   int jobs = 0;   ///< properties in flight; 0: all cores. Never changes a result.
   std::vector<Regression> regressions;  ///< asked before anything is drawn
+  std::vector<Regression> questions;    ///< asked behind them as they stand; counted as draws
   std::vector<const Property*> chosen;  ///< empty: all of them
   /// Makes the bench of one property; called on the thread that works on it.
   std::function<std::unique_ptr<Bench>()> make_bench;
@@ -44,10 +45,10 @@ struct SearchResult {
   std::vector<Regression> Counterexamples() const;
 };
 
-/// Asks every property about its regressions and then about `draws` cases. A property that breaks
-/// is given up, after its case was made as small as possible. Draws depend on seed, property and
-/// number of the draw alone, and aim at the hazard classes in turn. `stop` is polled before each
-/// case. Throws what CheckProperty throws.
+/// Asks every property about its regressions, its questions and then about `draws` cases. A
+/// property that breaks is given up, after its case was made as small as possible. Draws depend on
+/// seed, property and number of the draw alone, and aim at the hazard classes in turn. `stop` is
+/// polled before each case. Throws what CheckProperty throws.
 SearchResult RunProperties(const SearchOptions& options, const std::function<bool()>& stop);
 
 /// The cases that RunProperties draws first for each property and draw, without asking anything.
