@@ -1,6 +1,8 @@
 // `voltcheck diff`: what changed between two run files.
 #include "verify/report/diff.h"
 
+#include <memory>
+
 #include "tools/arguments.h"
 #include "tools/document.h"
 #include "verify/in_child.h"
@@ -24,20 +26,26 @@ FailOn ParseFailOn(const std::string& text) {
   throw BadInput("--fail-on", Quote(text) + " is not known here", "use regression or any-bit");
 }
 
-using Render = std::string (*)(const report::DiffInput& input);
+using Render = void (*)(const report::DiffInput& input, const report::Sink& sink);
+
+// Documents of bounded length come in one part.
+template <std::string (*kMake)(const report::DiffInput&)>
+void Whole(const report::DiffInput& input, const report::Sink& sink) {
+  sink(kMake(input));
+}
 
 Render ParseFormat(const std::string& text) {
   if (text == "text") {
-    return report::DiffText;
+    return Whole<report::DiffText>;
   }
   if (text == "json") {
     return report::DiffJson;
   }
   if (text == "md") {
-    return report::DiffMarkdown;
+    return Whole<report::DiffMarkdown>;
   }
   if (text == "html") {
-    return report::DiffHtml;
+    return Whole<report::DiffHtml>;
   }
   throw BadInput("--format", Quote(text) + " is no format", "use text, json, html or md");
 }
@@ -51,9 +59,7 @@ report::RunData ReadAlone(const std::string& file) {
   report::ReadOptions options;
   options.most_windows = 0;
   options.most_findings = 0;
-  report::RunData run = report::ReadRun(file, options);
-  run.cases.Load();  // they are matched and sorted
-  return run;
+  return report::ReadRun(file, options);
 }
 
 }  // namespace
@@ -81,14 +87,27 @@ ExitStatus Diff(const Words& words) {
   const Render render =
       ParseFormat(arguments.Has("json") ? std::string("json") : arguments.Text("format"));
   // The child sends the verdict in front of the document.
-  const std::string result = verify::InChild(files[0] + " or " + files[1], [&] {
-    const report::RunData base = ReadAlone(files[0]);
-    const report::RunData head = ReadAlone(files[1]);
-    const report::RunDiff diff = report::DiffRuns(base, head, files[0], files[1]);
-    return (Fails(diff, fail_on) ? "1" : "0") + render({base, head, diff});
-  });
-  WriteDocument(result.substr(1), arguments.Text("out"));
-  return result.front() == '1' ? ExitStatus::kFailed : ExitStatus::kPassed;
+  bool fails = false;
+  std::unique_ptr<Document> document;
+  verify::StreamFromChild(
+      files[0] + " or " + files[1],
+      [&](const verify::ChildSink& sink) {
+        const report::RunData base = ReadAlone(files[0]);
+        const report::RunData head = ReadAlone(files[1]);
+        const report::RunDiff diff = report::DiffRuns(base, head, files[0], files[1]);
+        sink(Fails(diff, fail_on) ? "1" : "0");
+        render({base, head, diff}, sink);
+      },
+      [&](std::string_view part) {
+        if (document == nullptr) {  // files that cannot be read leave nothing behind
+          fails = part.front() == '1';
+          part.remove_prefix(1);
+          document = std::make_unique<Document>(arguments.Text("out"));
+        }
+        document->Write(part);
+      });
+  document->Finish();
+  return fails ? ExitStatus::kFailed : ExitStatus::kPassed;
 }
 
 }  // namespace voltcheck::tools

@@ -170,6 +170,10 @@ ExitStatus Explain(const Words& words) {
 
   explain::ExplainOptions options;
   options.device = ReadDevice(arguments, setup);
+  if (arguments.Has("from")) {
+    RequireSameFixtures(arguments.Text("from"), setup, source);
+    TakeImplementation(arguments.Text("from"), setup, options.device);
+  }
   options.device_steps = static_cast<int>(arguments.Number("device-steps", kMostDeviceSteps));
   verify::CheckOverrides(*verify::MakeDevice(options.device, c.numerics), options.device.overrides);
   if (arguments.Has("from")) {

@@ -18,6 +18,15 @@ std::string HashColumn(verify::Stage stage) {
   return "/metrics/" + std::string(verify::ToString(stage)) + "/bits/hash";
 }
 
+Json Modules(const verify::RunReader& run, const std::string& group) {
+  Json json = {{"names", Json::array()}, {"texts", Json::array()}};
+  if (run.Has(group)) {
+    json["names"] = run.Texts(group + "/name");
+    json["texts"] = run.Texts(group + "/ptx");
+  }
+  return json;
+}
+
 // In the child process that reads the file.
 Json Describe(const std::string& path, std::optional<std::uint64_t> number) {
   const verify::RunReader run(path);
@@ -35,7 +44,9 @@ Json Describe(const std::string& path, std::optional<std::uint64_t> number) {
   }
   Json json;
   json["options"] = run.Attribute("options");
+  json["arguments"] = run.Attribute("arguments");
   json["kernels_hash"] = run.Attribute("kernels_hash");
+  json["fixtures"] = run.Attribute("fixtures");
   json["numbers"] = run.Counts("/case", first, count);
   json["descriptors"] = run.Texts("/cases/descriptor", first, count);
   json["verdicts"] = run.Texts("/cases/verdict", first, count);
@@ -43,13 +54,39 @@ Json Describe(const std::string& path, std::optional<std::uint64_t> number) {
   for (const verify::Stage stage : verify::kStages) {
     json["hashes"].push_back(run.Counts(HashColumn(stage), first, count));
   }
-  json["kernels"] = Json::array();
-  json["kernel_names"] = Json::array();
-  if (run.Has("/kernels")) {
-    json["kernels"] = run.Texts("/kernels/ptx");
-    json["kernel_names"] = run.Texts("/kernels/name");
+  json["kernels"] = Modules(run, "/kernels");
+  json["recipe"] = Modules(run, "/recipe");
+  if (run.Has("/recipe")) {
+    json["recipe_file"] = run.Attribute("file", "/recipe");
+    json["recipe_text"] = run.Texts("/recipe/text", 0, 1);
   }
   return json;
+}
+
+std::vector<kernels::ModuleImage> ToModules(const std::string& path, const std::string& group,
+                                            const Json& modules) {
+  const Json& names = modules.at("names");
+  const Json& texts = modules.at("texts");
+  if (names.size() != texts.size()) {
+    throw BadInput(path, group + " has columns of different length", "make the run file again");
+  }
+  std::vector<kernels::ModuleImage> images;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    // The hash is over names as well.
+    images.push_back({names[i].get<std::string>(), texts[i].get<std::string>(), {}});
+  }
+  return images;
+}
+
+// " --plugin NAME@HASH" or " --recipe NAME@HASH" out of a run's arguments.
+std::string ImplementationIn(const std::string& arguments) {
+  for (const char* option : {" --plugin ", " --recipe "}) {
+    const std::size_t at = arguments.find(option);
+    if (at != std::string::npos) {
+      return arguments.substr(at, arguments.find(" --", at + 1) - at);
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -73,14 +110,13 @@ RecordedSetup ReadRecordedSetup(const std::string& path, std::optional<std::uint
                    "name a run file of gate, sweep or replay");
   }
   setup.kernels_hash = json["kernels_hash"].get<std::string>();
-  if (json["kernel_names"].size() != json["kernels"].size()) {
-    throw BadInput(path, "/kernels has columns of different length", "make the run file again");
-  }
-  for (std::size_t i = 0; i < json["kernels"].size(); ++i) {
-    kernels::ModuleImage image;
-    image.name = json["kernel_names"][i].get<std::string>();  // the hash is over names as well
-    image.ptx = json["kernels"][i].get<std::string>();
-    setup.overrides.push_back(std::move(image));
+  setup.implementation = ImplementationIn(json["arguments"].get<std::string>());
+  setup.fixtures = json["fixtures"].get<std::string>();
+  setup.overrides = ToModules(path, "/kernels", json["kernels"]);
+  if (json.contains("recipe_file") && !json["recipe_text"].empty()) {
+    setup.recipe = {json["recipe_file"].get<std::string>(),
+                    json["recipe_text"][0].get<std::string>(),
+                    ToModules(path, "/recipe", json["recipe"])};
   }
   for (std::size_t row = 0; row < json["numbers"].size(); ++row) {
     RecordedCase one;
@@ -93,6 +129,41 @@ RecordedSetup ReadRecordedSetup(const std::string& path, std::optional<std::uint
     setup.cases.push_back(std::move(one));
   }
   return setup;
+}
+
+void TakeImplementation(const std::string& path, const RecordedSetup& setup,
+                        verify::DeviceOptions& device) {
+  if (device.implementation == nullptr && !setup.recipe.name.empty()) {
+    device.implementation = recipe::MakeRecipe(path + ": /recipe", setup.recipe);
+  }
+  const std::string here =
+      device.implementation == nullptr ? "" : device.implementation->arguments();
+  if (here == setup.implementation) {
+    return;
+  }
+  if (setup.implementation.empty()) {
+    throw BadInput(path, "ran the built-in kernels, not" + here, "leave that option out");
+  }
+  const bool is_plugin = setup.implementation.starts_with(" --plugin ");
+  throw BadInput(path,
+                 "ran" + setup.implementation + ", " +
+                     (here.empty() ? "which it does not hold" : "not" + here),
+                 is_plugin ? "name that library with --plugin" : "name that file with --recipe");
+}
+
+void RequireSameFixtures(const std::string& path, const RecordedSetup& setup,
+                         const verify::ProblemSource& source) {
+  std::istringstream here(source.Hashes());
+  const std::string then = " " + setup.fixtures + " ";
+  for (std::string fixture; here >> fixture;) {
+    const std::size_t at = fixture.rfind('@');
+    if (then.find(" " + fixture + " ") == std::string::npos) {
+      throw BadInput(path,
+                     "ran another fixture of the name " + fixture.substr(0, at) +
+                         " (the one here is " + fixture.substr(at + 1, 12) + ")",
+                     "name the folder that holds it with --fixtures");
+    }
+  }
 }
 
 void RequireSameKernels(const std::string& path, const RecordedSetup& setup,

@@ -116,6 +116,13 @@ ExitStatus ReplayFrom(const Words& words) {
   options.out = arguments.Text("out");
   options.resume = arguments.Has("resume");
   options.device.overrides = setup.overrides;
+  TakeImplementation(path, setup, options.device);
+  if (!arguments.Has("recipe") && !arguments.Has("plugin")) {
+    options.recipe = setup.recipe;  // the new run file holds it as well
+    if (!setup.recipe.name.empty()) {
+      options.arguments += setup.implementation;
+    }
+  }
   options.may_leave_unused = true;
   options.title = std::to_string(setup.cases.size()) + " cases of " + path;
   std::vector<Case> cases;
@@ -125,9 +132,14 @@ ExitStatus ReplayFrom(const Words& words) {
   if (!cases.empty()) {
     RequireSameKernels(path, setup, options.device, cases.front().numerics);
   }
+  verify::ProblemSource source(options.fixtures);
+  source.Preload(cases);
+  RequireSameFixtures(path, setup, source);
+  for (const kernels::ModuleImage& image : setup.overrides) {
+    options.suffix += " --kernels '" + image.name + "'";  // where the failure's line finds them
+  }
   SameBits same(path, std::move(setup.cases));
   options.extra = &same;
-  verify::ProblemSource source(options.fixtures);
   return RunSession(cases, source, options);
 }
 

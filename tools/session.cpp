@@ -10,7 +10,6 @@
 
 #include "kernels/kernel_set.h"
 #include "kernels/plugin/plugin.h"
-#include "kernels/recipe/recipe.h"
 #include "kernels/simulator/ptx/contraction.h"
 #include "tools/interrupt.h"
 #include "tools/json_record.h"
@@ -132,7 +131,8 @@ void ReadImplementation(const Arguments& arguments, SessionOptions& options) {
   }
   if (arguments.Has("recipe")) {
     const std::string path = arguments.Text("recipe");
-    options.device.implementation = recipe::LoadRecipe(path);
+    options.recipe = recipe::ReadRecipeFiles(path);
+    options.device.implementation = recipe::MakeRecipe(path, options.recipe);
     options.suffix += " --recipe '" + path + "'";
   }
 }
@@ -194,12 +194,14 @@ SessionOptions ReadSessionOptions(const Arguments& arguments, const std::string&
   }
   options.replay += verify::CommandLine(options.judge);
   options.replay += options.judge.breakdowns ? " --breakdown" : "";
+  options.replay += contraction == "on" ? " --contraction on" : "";
   for (const std::string& filter : options.allowed_skips) {
     options.replay += " --allow-skip " + filter;
   }
   options.arguments = command + " " + options.replay;
   if (options.device.implementation != nullptr) {
-    // Without its path, so that it is in no options to repeat: they need the file named again.
+    // Without its path, so that it is in no options to repeat: a recipe is in the file itself, a
+    // plugin must be named again.
     options.arguments += options.device.implementation->arguments();
   }
   return options;
@@ -225,6 +227,9 @@ verify::RunProvenance Provenance(const std::vector<Case>& cases, const SessionOp
   p.planned = cases.size();
   p.cases_hash = verify::HashOfCases(cases);
   p.overrides = options.device.overrides;
+  p.recipe_name = options.recipe.name;
+  p.recipe_text = options.recipe.text;
+  p.recipe_modules = options.recipe.modules;
   p.seed = options.seed;
   p.fixtures = source.Hashes();
   const std::unique_ptr<kernels::Device> device =

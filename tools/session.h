@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fixtures/case/case.h"
+#include "kernels/recipe/recipe.h"
 #include "tools/arguments.h"
 #include "tools/command.h"
 #include "tools/property_report.h"
@@ -52,6 +53,7 @@ struct SessionOptions {
   std::string replay;          ///< those of them that a replay of single cases takes
   std::string schema;          ///< of the JSON
   std::uint64_t seed = 0;
+  recipe::RecipeFiles recipe;     ///< of --recipe, for the record; else without a name
   bool may_leave_unused = false;  ///< entries of --kernels that do not run are no failure
   bool resume = false;  ///< take up what an interrupted run of the same arguments has finished
   /// Cases to run, in the order in which they shall start; empty: all, as they stand.

@@ -50,13 +50,8 @@ struct KernelRow {
   const kernels::ModuleImage* image = nullptr;
 };
 
-// The PTX that replaced built-in kernels, without the paths that it came from.
-void WriteKernels(hid_t file, const std::vector<kernels::ModuleImage>& overrides) {
-  if (overrides.empty()) {
-    return;
-  }
-  Handle group = h5::CreateGroup(file, "kernels");
-  h5::SetText(group.get(), "long_name", "PTX that replaced built-in kernels, in this order");
+// PTX as it ran, without the paths that it came from.
+void WriteModules(Handle group, const std::vector<kernels::ModuleImage>& modules) {
   h5::Table<KernelRow> table;
   table.AddNumber<std::uint64_t>(group.get(), {"module", "1", "number of the module"},
                                  [](const KernelRow& row) { return row.index; });
@@ -65,11 +60,30 @@ void WriteKernels(hid_t file, const std::vector<kernels::ModuleImage>& overrides
   });
   table.AddText(group.get(), {"ptx", "", "PTX as it ran"},
                 [](const KernelRow& row) { return row.image->ptx; });
-  for (std::size_t i = 0; i < overrides.size(); ++i) {
-    table.Append({i, &overrides[i]});
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    table.Append({i, &modules[i]});
   }
   table.Close();
   h5::Check(group.Reset() ? 0 : -1);
+}
+
+void WriteKernels(hid_t file, const RunProvenance& p) {
+  if (!p.overrides.empty()) {
+    Handle group = h5::CreateGroup(file, "kernels");
+    h5::SetText(group.get(), "long_name", "PTX that replaced built-in kernels, in this order");
+    WriteModules(std::move(group), p.overrides);
+  }
+  if (!p.recipe_name.empty()) {
+    Handle group = h5::CreateGroup(file, "recipe");
+    h5::SetText(group.get(), "long_name", "recipe that launched kernels, and its modules");
+    h5::SetText(group.get(), "file", p.recipe_name);
+    h5::Table<const std::string*> table;
+    table.AddText(group.get(), {"text", "", "the recipe's JSON"},
+                  [](const std::string* text) { return *text; });
+    table.Append(&p.recipe_text);
+    table.Close();
+    WriteModules(std::move(group), p.recipe_modules);
+  }
 }
 
 // The row or column numbers of a window, as the dimension scale of its arrays.
@@ -185,7 +199,7 @@ class RunFileWriter::Impl {
     Guard([&] {
       file_ = h5::CreateFile(target_.temporary());
       WriteProvenance(file_.get(), provenance);
-      WriteKernels(file_.get(), provenance.overrides);
+      WriteKernels(file_.get(), provenance);
       DeclareCaseColumns(file_.get(), cases_, groups_);
       DeclareFindingColumns(file_.get(), findings_, groups_);
       failures_ = h5::CreateGroup(file_.get(), "failures");

@@ -32,6 +32,11 @@ struct RunProvenance {
   std::string cases_hash;  ///< SHA-256 over the descriptors of all of them; empty: not a list
   /// What replaced the built-in kernels, as it ran: written whole, so that the run can be repeated.
   std::vector<kernels::ModuleImage> overrides;
+  /// A recipe that launched them, for the same reason: its file and the modules that it needs.
+  /// Empty: none.
+  std::string recipe_name;
+  std::string recipe_text;
+  std::vector<kernels::ModuleImage> recipe_modules;
 };
 
 /// Version, commit, toolkit and compiler of this build, with the arguments of a run.

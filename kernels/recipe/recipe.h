@@ -97,7 +97,19 @@ void AddStepSymbols(const Case& c, const kernels::ForeignStep& step, Symbols& sy
 /// the plan does not have.
 kernels::Plan MakeRecipePlan(const Recipe& recipe, const std::string& file, const Problem& problem);
 
-/// Reads a recipe and its modules from files. Throws Error (status 2), one line.
+/// A recipe with the files that it needs, from wherever they come.
+struct RecipeFiles {
+  std::string name;  ///< of the recipe's file, without folders
+  std::string text;
+  std::vector<kernels::ModuleImage> modules;  ///< as Recipe::modules orders them
+};
+
+/// Reads a recipe and its modules. Throws Error (status 2), one line.
+RecipeFiles ReadRecipeFiles(const std::string& path);
+/// The implementation that they describe; messages begin with `where`. Throws Error (status 2).
+std::shared_ptr<const kernels::Implementation> MakeRecipe(const std::string& where,
+                                                          RecipeFiles files);
+/// Both in one.
 std::shared_ptr<const kernels::Implementation> LoadRecipe(const std::string& path);
 
 }  // namespace voltcheck::recipe

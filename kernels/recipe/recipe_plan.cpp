@@ -370,20 +370,23 @@ std::string ReadBounded(const std::string& path, std::uintmax_t most) {
   return text;
 }
 
+std::string FileName(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
 class RecipeKernels final : public kernels::Implementation {
  public:
-  explicit RecipeKernels(const std::string& path)
-      : file_(std::filesystem::path(path).filename().string()) {
-    constexpr std::uintmax_t kMostRecipeBytes = std::uintmax_t{1} << 20;
-    const std::string text = ReadBounded(path, kMostRecipeBytes);
-    recipe_ = ReadRecipe(path, text);
-    hash_ = kernels::HashModules({{file_, text, {}}});
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    for (const std::string& module : recipe_.modules) {
-      const std::string at = (folder / module).string();
-      modules_.push_back({std::filesystem::path(module).filename().string(),
-                          ReadBounded(at, kMostModuleBytes),
-                          {}});
+  RecipeKernels(const std::string& where, RecipeFiles files)
+      : file_(std::move(files.name)),
+        recipe_(ReadRecipe(where, files.text)),
+        modules_(std::move(files.modules)) {
+    hash_ = kernels::HashModules({{file_, files.text, {}}});
+    bool as_named = modules_.size() == recipe_.modules.size();
+    for (std::size_t i = 0; as_named && i < modules_.size(); ++i) {
+      as_named = modules_[i].name == FileName(recipe_.modules[i]);
+    }
+    if (!as_named) {
+      throw BadInput(where, "does not come with the modules that it names", "make it again");
     }
     RequireEntries(recipe_.preparation);
     for (const StepRecipe& step : recipe_.steps) {
@@ -463,8 +466,24 @@ class RecipeKernels final : public kernels::Implementation {
 
 }  // namespace
 
+RecipeFiles ReadRecipeFiles(const std::string& path) {
+  constexpr std::uintmax_t kMostRecipeBytes = std::uintmax_t{1} << 20;
+  RecipeFiles files{FileName(path), ReadBounded(path, kMostRecipeBytes), {}};
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  for (const std::string& module : ReadRecipe(path, files.text).modules) {
+    const std::string at = (folder / module).string();
+    files.modules.push_back({FileName(module), ReadBounded(at, kMostModuleBytes), {}});
+  }
+  return files;
+}
+
+std::shared_ptr<const kernels::Implementation> MakeRecipe(const std::string& where,
+                                                          RecipeFiles files) {
+  return std::make_shared<RecipeKernels>(where, std::move(files));
+}
+
 std::shared_ptr<const kernels::Implementation> LoadRecipe(const std::string& path) {
-  return std::make_shared<RecipeKernels>(path);
+  return MakeRecipe(path, ReadRecipeFiles(path));
 }
 
 }  // namespace voltcheck::recipe

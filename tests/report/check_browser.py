@@ -93,7 +93,7 @@ def main(path, hostile=False):
         assert seen["sorted"] == "0ascending" and seen["reversed"] == "119", seen
         assert seen["filtered"].startswith("3 of"), seen  # seeds 7, 70, 79 with 8 tokens
         assert "seed=7" in seen["detail"] and seen["command"].startswith("voltcheck replay --case '"), seen
-        assert seen["command"].endswith("' --device simulator --schedule 3"), seen
+        assert seen["command"].endswith("' --device simulator --schedule 3 --kernels 'mine.ptx'"), seen
         assert seen["failed"].startswith("24 of"), seen
         assert seen["charts"] == "4" and seen["table"] == "18", seen
     return 0

@@ -53,6 +53,8 @@ class CaseList {
   /// Reads these cases in the order of the file and keeps them: for lists that are walked through
   /// in another order.
   void Pin(std::span<const std::size_t> cases) const;
+  /// Lets them go again.
+  void Unpin() const { pinned_.clear(); }
   /// Reads all cases into memory.
   void Load();
 

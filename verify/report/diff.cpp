@@ -1,10 +1,13 @@
 #include "verify/report/diff.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <map>
 #include <set>
 
 #include "fixtures/case/error.h"
+#include "fixtures/sha256.h"
 #include "verify/report/text.h"
 
 namespace voltcheck::report {
@@ -27,19 +30,64 @@ std::string WithoutTactics(const std::string& descriptor) {
   return rest;
 }
 
-// Pairs cases of equal key in order. `base` and `head` list the cases that have no partner yet, and
-// keep those that stay without.
-template <typename Key>
-void Match(const RunData& base, const RunData& head, Key key, std::vector<std::size_t>& base_left,
-           std::vector<std::size_t>& head_left, std::vector<CasePair>& pairs) {
-  std::map<std::string, std::vector<std::size_t>> by_key;
-  for (auto it = base_left.rbegin(); it != base_left.rend(); ++it) {
-    by_key[key(base.cases[*it].descriptor)].push_back(*it);
+// Half of a SHA-256, in the place of texts that would have to be kept for every case.
+using Key = std::array<std::uint64_t, 2>;
+Key KeyOf(std::string_view text) {
+  fixtures::Sha256 hash;
+  hash.Update(text);
+  const std::string hex = hash.Hex();
+  Key key{};
+  constexpr std::size_t kDigits = 16;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const char* first = hex.data() + i * kDigits;
+    std::from_chars(first, first + kDigits, key[i], 16);
   }
-  std::set<std::size_t> taken;
+  return key;
+}
+
+// What is compared of a case.
+struct Trace {
+  Key descriptor{};
+  Key without_tactics{};
+  Key tactics{};
+  std::array<std::uint64_t, verify::kStages.size()> hashes{};
+  std::array<bool, verify::kStages.size()> ran{};
+};
+
+std::vector<Trace> TracesOf(const RunData& run) {
+  std::vector<Trace> traces;
+  traces.reserve(run.cases.size());
+  for (const CaseFigures& c : run.cases) {
+    Trace trace{KeyOf(c.descriptor),
+                KeyOf(WithoutTactics(c.descriptor)),
+                KeyOf(c.w13 + "," + c.w2),
+                {},
+                {}};
+    for (std::size_t s = 0; s < c.stages.size(); ++s) {
+      trace.hashes[s] = c.stages[s].hash;
+      trace.ran[s] = c.stages[s].ran();
+    }
+    traces.push_back(trace);
+  }
+  return traces;
+}
+
+struct Traces {
+  std::vector<Trace> base;
+  std::vector<Trace> head;
+};
+
+// Pairs cases of equal key in order. `diff` lists the cases that have no partner yet, and keeps
+// those that stay without.
+void Match(const Traces& traces, Key Trace::*key, RunDiff& diff) {
+  std::map<Key, std::vector<std::size_t>> by_key;
+  for (auto it = diff.only_base.rbegin(); it != diff.only_base.rend(); ++it) {
+    by_key[traces.base[*it].*key].push_back(*it);
+  }
+  std::vector<bool> taken(traces.base.size());
   std::vector<std::size_t> unmatched;
-  for (const std::size_t h : head_left) {
-    const auto it = by_key.find(key(head.cases[h].descriptor));
+  for (const std::size_t h : diff.only_head) {
+    const auto it = by_key.find(traces.head[h].*key);
     if (it == by_key.end() || it->second.empty()) {
       unmatched.push_back(h);
       continue;
@@ -48,33 +96,36 @@ void Match(const RunData& base, const RunData& head, Key key, std::vector<std::s
     pair.base = it->second.back();
     pair.head = h;
     it->second.pop_back();
-    taken.insert(pair.base);
-    pairs.push_back(pair);
+    taken[pair.base] = true;
+    diff.pairs.push_back(std::move(pair));
   }
-  head_left = std::move(unmatched);
-  std::erase_if(base_left, [&](std::size_t i) { return taken.contains(i); });
+  diff.only_head = std::move(unmatched);
+  std::erase_if(diff.only_base, [&](std::size_t i) { return taken[i]; });
 }
 
-void Compare(const CaseFigures& base, const CaseFigures& head, CasePair& pair) {
-  pair.verdict_changed = base.verdict != head.verdict;
-  pair.worse = Gravity(head.verdict) > Gravity(base.verdict);
-  pair.tactic_changed = base.w13 != head.w13 || base.w2 != head.w2;
-  pair.base_use = base.WorstUse();
-  pair.head_use = head.WorstUse();
+void Compare(const RunData& base, const RunData& head, const Traces& traces, CasePair& pair) {
+  const CaseKey& before = base.cases.key(pair.base);
+  const CaseKey& after = head.cases.key(pair.head);
+  const Trace& a = traces.base[pair.base];
+  const Trace& b = traces.head[pair.head];
+  pair.verdict_changed = before.verdict != after.verdict;
+  pair.worse = Gravity(after.verdict) > Gravity(before.verdict);
+  pair.tactic_changed = a.tactics != b.tactics;
+  pair.base_use = before.use;
+  pair.head_use = after.use;
   for (const Stage stage : verify::kStages) {
-    const StageFigures& a = base.at(stage);
-    const StageFigures& b = head.at(stage);
-    if (a.ran() != b.ran()) {
+    const auto s = static_cast<std::size_t>(stage);
+    if (a.ran[s] != b.ran[s]) {
       pair.stages_changed.push_back(stage);
       continue;
     }
     // Logits are computed by the host, from the output: its bits say all about the device.
-    if (!a.ran() || stage == Stage::kLogits) {
+    if (!a.ran[s] || stage == Stage::kLogits) {
       continue;
     }
-    if (a.hash == 0 || b.hash == 0) {
+    if (a.hashes[s] == 0 || b.hashes[s] == 0) {
       pair.bits_unknown.push_back(stage);
-    } else if (a.hash != b.hash) {
+    } else if (a.hashes[s] != b.hashes[s]) {
       pair.bits_changed.push_back(stage);
     }
   }
@@ -139,9 +190,9 @@ RunDiff DiffRuns(const RunData& base, const RunData& head, const std::string& ba
   for (std::size_t i = 0; i < head.cases.size(); ++i) {
     diff.only_head.push_back(i);
   }
-  const auto whole = [](const std::string& descriptor) { return descriptor; };
-  Match(base, head, whole, diff.only_base, diff.only_head, diff.pairs);
-  Match(base, head, WithoutTactics, diff.only_base, diff.only_head, diff.pairs);
+  const Traces traces{TracesOf(base), TracesOf(head)};
+  Match(traces, &Trace::descriptor, diff);
+  Match(traces, &Trace::without_tactics, diff);
   if (diff.pairs.empty()) {
     throw BadInput(head_name, "has no case in common with " + base_name,
                    "compare two runs of the same cases");
@@ -149,7 +200,7 @@ RunDiff DiffRuns(const RunData& base, const RunData& head, const std::string& ba
   std::sort(diff.pairs.begin(), diff.pairs.end(),
             [](const CasePair& a, const CasePair& b) { return a.head < b.head; });
   for (CasePair& pair : diff.pairs) {
-    Compare(base.cases[pair.base], head.cases[pair.head], pair);
+    Compare(base, head, traces, pair);
     diff.worse += pair.worse ? 1 : 0;
     diff.better += pair.verdict_changed && !pair.worse ? 1 : 0;
     diff.bits_changed += pair.bits_changed.empty() ? 0 : 1;
@@ -159,7 +210,7 @@ RunDiff DiffRuns(const RunData& base, const RunData& head, const std::string& ba
     diff.use_changed += pair.base_use != pair.head_use ? 1 : 0;
   }
   for (const std::size_t i : diff.only_head) {
-    diff.new_not_passed += head.cases[i].verdict == Verdict::kPassed ? 0 : 1;
+    diff.new_not_passed += head.cases.key(i).verdict == Verdict::kPassed ? 0 : 1;
   }
   diff.head_incomplete = base.complete && !head.complete;
   CompareProperties(base, head, diff);
@@ -181,8 +232,8 @@ std::vector<const CasePair*> WorstChangesFirst(const RunDiff& diff, const RunDat
     if (rank(*a) != rank(*b)) {
       return rank(*a) < rank(*b);
     }
-    const int gravity_a = Gravity(head.cases[a->head].verdict);
-    const int gravity_b = Gravity(head.cases[b->head].verdict);
+    const int gravity_a = Gravity(head.cases.key(a->head).verdict);
+    const int gravity_b = Gravity(head.cases.key(b->head).verdict);
     if (gravity_a != gravity_b) {
       return gravity_a > gravity_b;
     }
@@ -192,6 +243,19 @@ std::vector<const CasePair*> WorstChangesFirst(const RunDiff& diff, const RunDat
     return rise_a > rise_b;
   });
   return changed;
+}
+
+void PinPairs(const DiffInput& input, std::span<const CasePair* const> pairs) {
+  std::vector<std::size_t> base;
+  std::vector<std::size_t> head;
+  for (const CasePair* pair : pairs) {
+    base.push_back(pair->base);
+    head.push_back(pair->head);
+  }
+  input.base.cases.Unpin();
+  input.base.cases.Pin(base);
+  input.head.cases.Unpin();
+  input.head.cases.Pin(head);
 }
 
 std::string StageNames(const std::vector<Stage>& stages) {

@@ -2,10 +2,12 @@
 #define VOLTCHECK_VERIFY_REPORT_DIFF_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "verify/report/render.h"
 #include "verify/report/run_data.h"
 
 namespace voltcheck::report {
@@ -64,6 +66,7 @@ struct RunDiff {
   bool regressed() const;
 };
 
+/// Reads both runs once, in the order of their files, and keeps some 100 bytes of each case.
 /// Matches by descriptor; what is left, by descriptor without the tactics. Equal descriptors match
 /// in order. `base_name` and `head_name` are for the error. Throws Error (status 2) when no case is
 /// in both.
@@ -80,6 +83,8 @@ struct DiffInput {
   const RunData& head;
   const RunDiff& diff;
 };
+/// Pins the cases of these pairs, and no others, in both runs: for what is shown worst first.
+void PinPairs(const DiffInput& input, std::span<const CasePair* const> pairs);
 /// "A/A: bit-equal, 122 cases" or what differs, one line.
 std::string DiffHeadline(const DiffInput& input);
 /// "w13, w2".
@@ -89,7 +94,9 @@ std::string StageNames(const std::vector<verify::Stage>& stages);
 std::string DiffText(const DiffInput& input);
 /// For a comment on a pull request, at most 60 lines.
 std::string DiffMarkdown(const DiffInput& input);
-/// `voltcheck.diff/1`, docs/schemas/diff.schema.json.
+/// `voltcheck.diff/1`, docs/schemas/diff.schema.json, in parts.
+void DiffJson(const DiffInput& input, const Sink& sink);
+/// The same in one piece.
 std::string DiffJson(const DiffInput& input);
 /// One page, like a report's.
 std::string DiffHtml(const DiffInput& input);

@@ -20,6 +20,7 @@ std::string Changes(const DiffInput& in) {
   if (changed.empty()) {
     return "";
   }
+  PinPairs(in, std::span(changed).first(std::min(kMostRows, changed.size())));
   std::string body = "<tbody>\n";
   for (std::size_t i = 0; i < changed.size() && i < kMostRows; ++i) {
     const CasePair& p = *changed[i];
@@ -33,7 +34,7 @@ std::string Changes(const DiffInput& in) {
     const std::string bits = !p.bits_changed.empty()   ? StageNames(p.bits_changed)
                              : !p.bits_unknown.empty() ? "not recorded"
                                                        : "equal";
-    body += Row({std::to_string(p.head), std::to_string(p.base),
+    body += Row({std::to_string(b.number), std::to_string(a.number),
                  Arrow(VerdictBadge(a.verdict), VerdictBadge(b.verdict)),
                  Arrow(Figure(p.base_use), Figure(p.head_use)), bits,
                  EscapeMarkup(a.w13 == b.w13 ? "" : "w13 " + Arrow(a.w13, b.w13)) +

@@ -1,4 +1,6 @@
 // What changed between two runs, as text for a terminal and as a comment on a pull request.
+#include <algorithm>
+
 #include "verify/report/diff.h"
 #include "verify/report/text.h"
 
@@ -19,8 +21,8 @@ std::string Padded(std::string text, std::size_t width) {
 }
 
 std::string Verdicts(const DiffInput& in, const CasePair& p) {
-  const Verdict base = in.base.cases[p.base].verdict;
-  const Verdict head = in.head.cases[p.head].verdict;
+  const Verdict base = in.base.cases.key(p.base).verdict;
+  const Verdict head = in.head.cases.key(p.head).verdict;
   std::string text(verify::ToString(head));
   return base == head ? text : std::string(verify::ToString(base)) + " -> " + text;
 }
@@ -49,6 +51,20 @@ std::string Tactics(const DiffInput& in, const CasePair& p) {
   return text;
 }
 
+// The numbers that reports and `replay --from` call the cases by.
+std::string BaseNumber(const DiffInput& in, const CasePair& p) {
+  return std::to_string(in.base.cases.key(p.base).number);
+}
+std::string HeadNumber(const DiffInput& in, const CasePair& p) {
+  return std::to_string(in.head.cases.key(p.head).number);
+}
+
+std::vector<const CasePair*> PinnedChanges(const DiffInput& in, std::size_t most) {
+  std::vector<const CasePair*> changed = WorstChangesFirst(in.diff, in.head);
+  PinPairs(in, std::span(changed).first(std::min(most, changed.size())));
+  return changed;
+}
+
 // The descriptors that only one run has, the first few of them.
 std::string Only(const RunData& run, const std::vector<std::size_t>& cases, const char* what) {
   std::string text;
@@ -71,14 +87,14 @@ std::string DiffText(const DiffInput& in) {
     text += "  " + Padded(name, 12) + " " + Clean(in.base.Attribute(name), 28) + " -> " +
             Clean(in.head.Attribute(name), 28) + "\n";
   }
-  const std::vector<const CasePair*> changed = WorstChangesFirst(in.diff, in.head);
+  const std::vector<const CasePair*> changed = PinnedChanges(in, kShown);
   if (!changed.empty()) {
     text += "\n" + Padded("base", 6) + Padded("head", 6) + Padded("verdict", 24) +
             Padded("budget use", 18) + "other bits\n";
   }
   for (std::size_t i = 0; i < changed.size() && i < kShown; ++i) {
     const CasePair& p = *changed[i];
-    text += Padded(std::to_string(p.base), 6) + Padded(std::to_string(p.head), 6) +
+    text += Padded(BaseNumber(in, p), 6) + Padded(HeadNumber(in, p), 6) +
             Padded(Verdicts(in, p), 24) + Padded(Uses(p), 18) + Bits(p) + "\n";
     if (p.tactic_changed) {
       text += "            " + Tactics(in, p) + "\n";
@@ -119,7 +135,7 @@ std::string DiffMarkdown(const DiffInput& in) {
   if (!attributes.empty()) {
     text += "\nother in head: " + attributes + "\n";
   }
-  const std::vector<const CasePair*> changed = WorstChangesFirst(d, in.head);
+  const std::vector<const CasePair*> changed = PinnedChanges(in, kShownComment);
   if (!changed.empty()) {
     text +=
         "\n| base | head | verdict | budget use | other bits | tactic |\n"
@@ -132,9 +148,9 @@ std::string DiffMarkdown(const DiffInput& in) {
     for (char& c : tactics) {
       c = c == '|' || c == '`' ? '?' : c;
     }
-    text += "| " + std::to_string(p.base) + " | " + std::to_string(p.head) + " | " +
-            Verdicts(in, p) + " | " + Uses(p) + " | " + Bits(p) + " | " +
-            (tactics.empty() ? "" : MarkdownCode(tactics)) + " |\n";
+    text += "| " + BaseNumber(in, p) + " | " + HeadNumber(in, p) + " | " + Verdicts(in, p) + " | " +
+            Uses(p) + " | " + Bits(p) + " | " + (tactics.empty() ? "" : MarkdownCode(tactics)) +
+            " |\n";
   }
   if (changed.size() > kShownComment) {
     text += "\n... and " + Grouped(changed.size() - kShownComment) + " more that changed\n";

@@ -220,7 +220,7 @@ std::string MutantsSection(const RunData& run, const RunSummary& summary) {
   std::string body = "<tbody>\n";
   for (const MutantEntry* m : order) {
     const std::string kind = rank(m) == 0 ? "fail" : rank(m) == 1 ? "warn" : "pass";
-    body += Row({"<code>" + EscapeMarkup(m->id) + "</code>",
+    body += Row({"<code class=\"id\">" + EscapeMarkup(m->id) + "</code>",
                  Element("span class=\"badge " + kind + "\"", m->fate), EscapeMarkup(m->kernel),
                  m->line == 0 ? "-" : std::to_string(m->line), EscapeMarkup(m->change),
                  EscapeMarkup(m->reason), Grouped(m->cases_run)});

@@ -245,6 +245,11 @@ class Reader {
     for (const Stage stage : verify::kStages) {
       ReadTotals(stage);
     }
+    constexpr std::uint64_t kMostKernels = 64;
+    if (columns_.Has("kernels/name")) {
+      const std::uint64_t files = columns_.Size("kernels/name").rows;
+      run_.kernel_files = columns_.Texts("kernels/name", std::min(files, kMostKernels));
+    }
     ReadFindings(columns_, options_.most_findings, run_);
     ReadProperties(columns_, path_, run_);
     ReadMutants(columns_, run_);

@@ -20,6 +20,18 @@ bool IsPlain(const std::string& word) {
              "-_.,:/=+@%") == std::string::npos;
 }
 
+// The plugin or recipe of a run, out of "... --recipe NAME@HASH ...".
+std::string Implementation(const std::string& arguments) {
+  for (const char* option : {" --plugin ", " --recipe "}) {
+    const std::size_t at = arguments.find(option);
+    if (at != std::string::npos) {
+      const std::size_t name = at + std::string_view(option).size();
+      return option + ShellQuoted(arguments.substr(name, arguments.find('@', name) - name));
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string RunData::Attribute(const std::string& name) const {
@@ -46,7 +58,10 @@ std::string RunData::Reproduction(const std::string& descriptor) const {
       line += " " + (IsPlain(word) ? word : ShellQuoted(word));
     }
   }
-  return line;
+  for (const std::string& file : kernel_files) {
+    line += " --kernels " + ShellQuoted(file);
+  }
+  return line + Implementation(Attribute("arguments"));
 }
 
 }  // namespace voltcheck::report

@@ -65,10 +65,12 @@ struct RunData {
   bool has_mutants = false;  ///< the run measured the gate: its cases are those that caught one
   std::vector<FailureWindow> windows;
   std::array<StageTotals, verify::kStages.size()> totals;
+  std::vector<std::string> kernel_files;  ///< names of the --kernels files that ran
   std::vector<NanColumn> nan_columns;
 
   std::string Attribute(const std::string& name) const;
-  /// The line that repeats a case, with the device and options of the run.
+  /// The line that repeats a case, with the device and options of the run. Files are named without
+  /// their folders, which the run file does not know.
   std::string Reproduction(const std::string& descriptor) const;
 };
 

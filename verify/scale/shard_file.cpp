@@ -87,21 +87,40 @@ constexpr std::array kAttributes{
     "device_name",  "driver",       "numerics",  "code",    "tables",    "toolkit",
     "compiler",     "kernels_hash", "fixtures",  "planned", "cases_hash"};
 
-// In a child process: the attributes, then name and PTX of each module that the run brought.
+// Name and PTX of the modules in a group of the file, one after the other.
+std::vector<std::string> Modules(const RunReader& run, const std::string& group) {
+  std::vector<std::string> texts;
+  if (run.Has(group)) {
+    const std::vector<std::string> names = run.Texts(group + "/name");
+    const std::vector<std::string> modules = run.Texts(group + "/ptx");
+    for (std::size_t i = 0; i < std::min(names.size(), modules.size()); ++i) {
+      texts.push_back(names[i]);
+      texts.push_back(modules[i]);
+    }
+  }
+  return texts;
+}
+
+std::vector<kernels::ModuleImage> ToModules(const std::vector<std::string>& texts) {
+  std::vector<kernels::ModuleImage> modules;
+  for (std::size_t i = 0; i + 1 < texts.size(); i += 2) {
+    modules.push_back({texts[i], texts[i + 1], {}});
+  }
+  return modules;
+}
+
+// In a child process: the attributes, then what the run brought along: kernels, and a recipe.
 std::string LookAtProvenance(const std::string& path) {
   const RunReader run(path);
   std::vector<std::string> texts;
   for (const char* name : kAttributes) {
     texts.push_back(run.Attribute(name));
   }
-  if (run.Has("/kernels")) {
-    const std::vector<std::string> names = run.Texts("/kernels/name");
-    const std::vector<std::string> modules = run.Texts("/kernels/ptx");
-    for (std::size_t i = 0; i < std::min(names.size(), modules.size()); ++i) {
-      texts.push_back(names[i]);
-      texts.push_back(modules[i]);
-    }
-  }
+  const bool has_recipe = run.Has("/recipe");
+  texts.push_back(Packed(Modules(run, "/kernels")));
+  texts.push_back(has_recipe ? run.Attribute("file", "/recipe") : "");
+  texts.push_back(has_recipe ? run.Texts("/recipe/text", 0, 1).at(0) : "");
+  texts.push_back(Packed(Modules(run, "/recipe")));
   return Packed(texts);
 }
 
@@ -121,12 +140,10 @@ RunProvenance ReadProvenance(const std::string& path) {
   }
   p.planned = Whole(path, "planned", *text++);
   p.cases_hash = *text++;
-  while (text != texts.end()) {
-    kernels::ModuleImage image;
-    image.name = *text++;
-    image.ptx = *text++;
-    p.overrides.push_back(std::move(image));
-  }
+  p.overrides = ToModules(Unpacked(*text++));
+  p.recipe_name = *text++;
+  p.recipe_text = *text++;
+  p.recipe_modules = ToModules(Unpacked(*text++));
   return p;
 }
 
