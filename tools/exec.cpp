@@ -9,6 +9,8 @@
 
 #include "fixtures/atomic_file.h"
 #include "fixtures/case/descriptor.h"
+#include "kernels/runtime_shim/core/device_output.h"
+#include "kernels/runtime_shim/core/ptx_support.h"
 #include "kernels/runtime_shim/core/settings.h"
 #include "kernels/simulator/simulator.h"
 #include "tools/arguments.h"
@@ -135,12 +137,16 @@ void Save(const std::vector<ExecArgument>& arguments, const ExecRun& run, const 
 ExecRun LaunchOnce(kernels::Device* device, const kernels::ModuleImage& image,
                    const std::string& kernel, kernels::Launch launch,
                    const std::vector<ExecArgument>& arguments) {
-  launch.kernel = device->FindKernel(device->LoadModule(image), kernel);
+  const std::uint32_t module = device->LoadModule(image);
+  launch.kernel = device->FindKernel(module, kernel);
   const std::vector<kernels::DeviceAddress> addresses = Upload(*device, arguments);
   launch.arguments = ArgumentBytes(arguments, addresses);
   device->Run(launch);
   device->Synchronize();
   ExecRun run;
+  if (auto* simulator = dynamic_cast<simulator::SimulatorDevice*>(device)) {
+    run.printed = shim::TakeOutput(*simulator, module).printed;
+  }
   run.findings = device->TakeFindings();
   run.faulted = device->faulted();
   run.contents.resize(arguments.size());
@@ -165,6 +171,7 @@ void PrintReport(const std::string& file, const ContractionOutcome& outcome,
     nlohmann::ordered_json report = {{"schema", "voltcheck.exec/1"},
                                      {"summary", {{"findings", findings.size()}}},
                                      {"findings", list},
+                                     {"printed", outcome.run.printed},
                                      {"counters", ToJson(outcome.run.counters)}};
     if (outcome.report.mode != "off") {
       report["contraction"] = ContractionJson(outcome.report);
@@ -176,6 +183,7 @@ void PrintReport(const std::string& file, const ContractionOutcome& outcome,
                 report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return;
   }
+  std::fputs(outcome.run.printed.c_str(), stdout);
   for (const kernels::Finding& f : findings) {
     const std::string place = f.source.empty() ? f.file + ":" + std::to_string(f.line) : f.source;
     std::printf("%s in %s at %s, block (%u, %u, %u), thread (%u, %u, %u): %s\n", f.checker.c_str(),
@@ -236,9 +244,13 @@ ExitStatus Exec(const Words& words) {
   std::optional<simulator::Exploration> exploration;
   const auto launch_once = [&](const std::string& ptx) {
     const auto device = OpenDevice(options.Text("device"), simulated);
-    ExecRun run = LaunchOnce(device.get(), {image.name, ptx, {}}, names[1], launch, arguments);
-    if (const auto* simulator = dynamic_cast<simulator::SimulatorDevice*>(device.get());
-        simulator != nullptr && simulated.interleavings != 0) {
+    const auto* simulator = dynamic_cast<simulator::SimulatorDevice*>(device.get());
+    const kernels::ModuleImage whole{
+        image.name,
+        simulator == nullptr ? ptx : shim::WithSupport(ptx, shim::Assertions::kFound),
+        {}};
+    ExecRun run = LaunchOnce(device.get(), whole, names[1], launch, arguments);
+    if (simulator != nullptr && simulated.interleavings != 0) {
       exploration = simulator->exploration();
     }
     return run;

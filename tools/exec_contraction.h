@@ -18,6 +18,7 @@ struct ExecRun {
   std::vector<std::vector<std::byte>> contents;  ///< of buffers; empty for other arguments
   std::vector<kernels::Finding> findings;
   kernels::Counters counters;
+  std::string printed;  ///< by the kernel's printf
   bool faulted = false;
 };
 /// Launches the kernel of this PTX text once, on fresh buffers.

@@ -57,6 +57,41 @@ done:
 }
 )";
 
+// Each thread prints its number and a name.
+constexpr const char* kPrinting = R"(
+.version 6.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 count) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 format[17] = {116, 104, 114, 101, 97, 100, 32, 37, 100, 32, 111, 102, 32, 37, 115, 10, 0};
+.global .align 1 .b8 name[6] = {98, 108, 111, 99, 107, 0};
+.visible .entry prints()
+{
+  .local .align 8 .b8 depot[16];
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<4>;
+  mov.u64 %rd0, depot;
+  cvta.local.u64 %rd0, %rd0;
+  mov.u32 %r0, %tid.x;
+  st.u32 [%rd0], %r0;
+  mov.u64 %rd1, name;
+  cvta.global.u64 %rd1, %rd1;
+  st.u64 [%rd0+8], %rd1;
+  mov.u64 %rd2, format;
+  cvta.global.u64 %rd2, %rd2;
+  {
+    .param .b64 f;
+    .param .b64 a;
+    .param .b32 n;
+    st.param.b64 [f], %rd2;
+    st.param.b64 [a], %rd0;
+    call.uni (n), vprintf, (f, a);
+    ld.param.b32 %r1, [n];
+  }
+  ret;
+}
+)";
+
 template <typename T>
 std::string Raw(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
@@ -112,6 +147,16 @@ TEST_F(ExecTest, AddressesArePatchedIntoStructs) {
                            "--arg", "bytes:s.bin@0=arg0"});
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_EQ(Values<std::uint32_t>(ReadText(Path("out.bin"))), std::vector<std::uint32_t>{12});
+}
+
+TEST_F(ExecTest, PrintsWhatTheKernelPrints) {
+  WriteText(Path("p.ptx"), kPrinting);
+  const std::string text = "thread 0 of block\nthread 1 of block\n";
+  const Outcome run = Run({"exec", "p.ptx", "prints", "--block", "2"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, text);
+  const Outcome json = Run({"exec", "p.ptx", "prints", "--block", "2", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(json.out)["printed"], text);
 }
 
 TEST_F(ExecTest, ReadsBeyondABufferAreFoundAndNothingIsWritten) {

@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <vector>
+
+#include "kernels/runtime_shim/core/ptx_support.h"
 
 namespace voltcheck::shim {
 namespace {
@@ -138,6 +141,24 @@ DeviceOutput FormatRecords(std::span<const std::byte> records) {
     at += (bytes + std::size_t{7}) / 8 * 8;
   }
   return output;
+}
+
+DeviceOutput TakeOutput(simulator::SimulatorDevice& device, std::uint32_t module) {
+  const auto end_variable = device.FindVariable(module, kOutputEnd);
+  if (end_variable.bytes == 0) {
+    return {};
+  }
+  std::uint64_t end = 0;
+  device.CopyFromDevice(std::as_writable_bytes(std::span(&end, 1)), end_variable.address);
+  if (end == 0) {
+    return {};
+  }
+  const auto output = device.FindVariable(module, kOutput);
+  std::vector<std::byte> records(std::min(end, output.bytes));
+  device.CopyFromDevice(records, output.address);
+  const std::uint64_t empty = 0;
+  device.CopyToDevice(end_variable.address, kernels::ArgumentBytes(empty));
+  return FormatRecords(records);
 }
 
 }  // namespace voltcheck::shim

@@ -99,7 +99,6 @@ LoadedImage* Machine::Load(const std::string& name, const std::vector<FatImage>&
     findings_->WriteRefusal(error.what());
     throw Refusal(kInvalidPtx, error.what());
   }
-  image->prints = device().FindVariable(image->module, kOutput).bytes != 0;
   image->reads_environment = device().FindVariable(image->module, kEnvironment).bytes != 0;
   ModuleNote note;
   note.name = name;
@@ -225,21 +224,7 @@ void Machine::TakeFindings() {
 }
 
 void Machine::TakeOutput(const LoadedImage& image) {
-  if (!image.prints) {
-    return;
-  }
-  const auto end_variable = device().FindVariable(image.module, kOutputEnd);
-  std::uint64_t end = 0;
-  device().CopyFromDevice(std::as_writable_bytes(std::span(&end, 1)), end_variable.address);
-  if (end == 0) {
-    return;
-  }
-  const auto output = device().FindVariable(image.module, kOutput);
-  std::vector<std::byte> records(std::min(end, output.bytes));
-  device().CopyFromDevice(records, output.address);
-  const std::uint64_t empty = 0;
-  device().CopyToDevice(end_variable.address, kernels::ArgumentBytes(empty));
-  const DeviceOutput text = FormatRecords(records);
+  const DeviceOutput text = shim::TakeOutput(device(), image.module);
   printed_ += text.printed;
   failed_ += text.failed;
   assert_failed_ |= !text.failed.empty();

@@ -42,7 +42,6 @@ struct LoadedImage {
   std::string name;
   std::string ptx;   ///< as it was handed over
   std::string sass;  ///< the cubin for sm_70 beside it; empty: none
-  bool prints = false;
   bool reads_environment = false;
   std::map<std::string, std::unique_ptr<Function>> functions;
 };

@@ -1,6 +1,5 @@
 #include "kernels/runtime_shim/core/ptx_support.h"
 
-#include <array>
 #include <string_view>
 
 extern "C" {
@@ -11,7 +10,8 @@ extern const char voltcheck_shim_support_ptx_end[];
 namespace voltcheck::shim {
 namespace {
 
-constexpr std::array<std::string_view, 2> kFunctions{"vprintf", "__assertfail"};
+constexpr std::string_view kPrint = "vprintf";
+constexpr std::string_view kAssert = "__assertfail";
 constexpr std::string_view kPrefix = "voltcheck_";
 
 bool IsNameCharacter(char c) {
@@ -97,10 +97,10 @@ bool ReplaceEnvironment(std::string& ptx) {
 
 }  // namespace
 
-std::string WithSupport(std::string ptx) {
+std::string WithSupport(std::string ptx, Assertions assertions) {
   bool imports = false;
-  for (const std::string_view name : kFunctions) {
-    if (Imports(ptx, name)) {
+  for (const std::string_view name : {kPrint, kAssert}) {
+    if (Imports(ptx, name) && (name == kPrint || assertions == Assertions::kPrinted)) {
       Rename(ptx, name);
       imports = true;
     }

@@ -12,10 +12,15 @@ inline constexpr const char* kOutput = "voltcheck_output";
 /// of the address of a cooperative launch's workspace.
 inline constexpr const char* kEnvironment = "voltcheck_envreg";
 
-/// A module as it can run: what nvcc leaves to the driver is filled in. Calls of vprintf and
-/// __assertfail go to device/support.cu, whose PTX is put behind the module's, and reads of %envreg
-/// registers become loads of a variable. The lines of the module keep their numbers.
-std::string WithSupport(std::string ptx);
+/// Who tells of a failed assertion: the text that the kernel printed, as CUDA does, or the finding
+/// of the simulator's own __assertfail, which names condition, function, file and line.
+enum class Assertions { kPrinted, kFound };
+
+/// A module as it can run: what nvcc leaves to the driver is filled in. Calls of vprintf (and, when
+/// they are to be printed, __assertfail) go to device/support.cu, whose PTX is put behind the
+/// module's, and reads of %envreg registers become loads of a variable. The lines of the module
+/// keep their numbers.
+std::string WithSupport(std::string ptx, Assertions assertions = Assertions::kPrinted);
 
 }  // namespace voltcheck::shim
 
