@@ -148,6 +148,65 @@ TEST(Prover, ValuesOfAnotherRound) {
   EXPECT_EQ(Prove(body, "add.s32 %r9, %r9, %r4;", "add.s32 %r9, %r9, %r3;"), "");
 }
 
+TEST(Prover, WhatALoopCountsStaysBelowItsBound) {
+  const std::string body =
+      "mov.u32 %r3, 0;\nL:\nshr.s32 %r9, %r3, 31;\nst.global.u32 [%d1], %r9;\n"
+      "add.s32 %r3, %r3, 32;\nsetp.lt.s32 %p1, %r3, %r1;\n@%p1 bra L;\n";
+  EXPECT_NE(Prove(body, "shr.s32", "shr.u32"), "");
+  std::string endless = body;
+  endless.replace(endless.find("setp.lt"), 7, "setp.ne");
+  EXPECT_EQ(Prove(endless, "shr.s32", "shr.u32"), "");  // steps over its end, and on
+}
+
+TEST(Prover, WhichOfSeveralSetsIsRead) {
+  const std::string body =
+      "mov.u32 %r3, %r1;\nL:\nmov.u32 %r4, %r3;\nshr.s32 %r9, %r4, 31;\n"
+      "st.global.u32 [%d1], %r9;\nmov.u32 %r3, -5;\nst.global.u32 [%d1+4], %r3;\n";
+  EXPECT_NE(Prove(body, "shr.s32", "shr.u32"), "");  // the width alone gets there
+  const std::string again = body + "setp.lt.s32 %p1, %r2, 64;\n@%p1 bra L;\n";
+  EXPECT_EQ(Prove(again, "shr.s32", "shr.u32"), "");
+}
+
+TEST(Prover, BytesThatNobodyTakes) {
+  const std::string body =
+      std::string("mov.u32 %r4, 0;\nprmt.b32 %r9, %r1, %r4, 0x1010;\n") + kStore;
+  EXPECT_NE(Prove(body, "%r4, 0;", "%r4, -1;"), "");
+  std::string taken = body;
+  taken.replace(taken.find("0x1010"), 6, "0x1410");
+  EXPECT_EQ(Prove(taken, "%r4, 0;", "%r4, -1;"), "");
+}
+
+TEST(Prover, WhoeverWaitsForAll) {
+  const std::string body =
+      "setp.ne.s32 %p1, %r2, 0;\n@%p1 bra B;\nA:\nld.acquire.gpu.u32 %r3, [%d1];\n"
+      "setp.eq.s32 %p2, %r3, 0;\n@%p2 bra A;\nB:\nbar.sync 0;\nst.global.u32 [%d1+4], %r1;\n";
+  EXPECT_NE(Prove(body, "%r2, 0", "%r2, 1"), "");
+  EXPECT_EQ(Prove(body, "%r2, 0", "%r2, 128"), "");  // nobody
+  EXPECT_EQ(Prove(body, "@%p1 bra B;", ""), "");     // all, of whom some may come too late
+  EXPECT_EQ(Prove(body, "@%p1 bra", "@!%p1 bra"), "");
+  std::string apart = body;
+  apart.replace(apart.find("bar.sync 0;\n"), 12, "");
+  EXPECT_EQ(Prove(apart, "%r2, 0", "%r2, 1"), "");  // the others do not wait for whoever waits
+  std::string own = body;
+  own.replace(own.find("%r3, 0"), 6, "%r3, %r2");
+  EXPECT_EQ(Prove(own, "%p1, %r2, 0", "%p1, %r2, 1"), "");  // each for something else
+}
+
+TEST(Prover, WhoeverTellsForAll) {
+  const std::string body =
+      "st.global.u32 [%d1+4], %r2;\nbar.sync 0;\nsetp.ne.s32 %p1, %r2, 0;\n@%p1 bra B;\n"
+      "st.release.gpu.u32 [%d1], %r1;\nB:\n";
+  EXPECT_NE(Prove(body, "%r2, 0", "%r2, 1"), "");
+  EXPECT_EQ(Prove(body, "@%p1 bra B;", ""), "");  // all, some when another has gone on
+  std::string own = body;
+  own.replace(own.find("[%d1], %r1"), 10, "[%d1], %r2");
+  EXPECT_EQ(Prove(own, "%p1, %r2, 0", "%p1, %r2, 1"), "");
+  std::string early = body;
+  early.replace(early.find("bar.sync 0;\n"), 12, "");
+  EXPECT_EQ(Prove(early, "%r2, 0", "%r2, 1"), "");  // thread 0 may not have stored yet
+  EXPECT_EQ(Prove(body + "st.global.u32 [%d1+8], %r1;\n", "%r2, 0", "%r2, 1"), "");
+}
+
 // Every launch of every plan that the campaign makes keeps what proofs stand on.
 TEST(Premises, HoldInEveryLaunch) {
   std::map<std::string, std::unique_ptr<Premises>> premises;

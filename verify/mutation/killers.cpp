@@ -51,6 +51,11 @@ std::string Filled(std::string line, const Subject& subject) {
     ragged += (block == 0 ? "" : ",") + std::to_string(8 * block + 5);
   }
   ReplaceAll(line, "{ragged}", ragged);
+  std::string columns = std::to_string(subject.group);
+  for (int n = 2 * subject.group; n < subject.tile.n; n += subject.group) {
+    columns += "," + std::to_string(n);
+  }
+  ReplaceAll(line, "{columns}", columns);
   const bool splits = WhyInfeasible({subject.tile, 3}, h, h, subject.group).empty();
   ReplaceAll(line, "{split}", splits ? "3" : "1");
   ReplaceAll(line, "{tile}", ToString(subject.tile));

@@ -125,6 +125,16 @@ bool Divergence::Same(const std::string& reg, std::uint32_t node, const Instead&
   return !Possible(node, {}, {ours != theirs});
 }
 
+// Whether an instruction makes the same of operands that differ: what differs is masked out.
+bool Divergence::GivesTheSame(std::uint32_t node, const Instead& instead) {
+  const ptx::Instruction& i = flow_.at(node);
+  if (node == origin_ || flow_.Sets(node).size() != 1 || CrossesLanes(i)) {
+    return false;
+  }
+  const auto ours = formulas_.Result(i, node), theirs = formulas_.Result(i, node, instead);
+  return ours && theirs && !Possible(node, {}, {*ours != *theirs});
+}
+
 // One instruction that both execute.
 bool Divergence::Step(std::uint32_t node, State state) {
   const ptx::Instruction& i = flow_.at(node);
@@ -171,6 +181,13 @@ bool Divergence::Step(std::uint32_t node, State state) {
   if (same) {
     return Push(node + 1, state);
   }
+  if (GivesTheSame(node, theirs)) {
+    for (const std::string& reg : flow_.Sets(node)) {
+      state.differs.erase(reg);
+      state.open.erase(reg);
+    }
+    return Push(node + 1, state);
+  }
   if (HasEffect(i) || i.opcode == "ld") {
     // Whoever differs does not get here.
     return !Possible(node, {}) && !Possible(node, theirs);
@@ -180,7 +197,11 @@ bool Divergence::Step(std::uint32_t node, State state) {
   }
   const std::vector<std::string> sets = flow_.Sets(node);
   const bool followed = sets.size() == 1 && flow_.SetsOf(sets.front()).size() == 1 &&
-                        !CrossesLanes(i) && formulas_.Result(i, node).has_value();
+                        !CrossesLanes(i) && formulas_.Result(i, node).has_value() &&
+                        std::all_of(differing.begin(), differing.end(), [&](const auto& reg) {
+                          // What is set at several places may have changed when this is asked for.
+                          return flow_.SetsOf(reg).size() == 1;
+                        });
   for (const std::string& reg : sets) {
     state.differs.insert(reg);
     if (!followed) {

@@ -56,6 +56,7 @@ class Divergence {
   Instead Theirs(const State& state, std::uint32_t point);
   bool Possible(std::uint32_t node, const Instead& instead, std::vector<z3::expr> more = {});
   bool Same(const std::string& reg, std::uint32_t node, const Instead& instead);
+  bool GivesTheSame(std::uint32_t node, const Instead& instead);
   bool IsUniform();
   bool IsUniform(const std::string& reg, std::set<std::string>& assumed);
 

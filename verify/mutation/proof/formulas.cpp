@@ -10,6 +10,9 @@ namespace {
 // Steps of the solver after which a question stays open: a count, so that no clock decides.
 constexpr unsigned kSolverSteps = 1'000'000;
 
+// Questions after which a proof is given up.
+constexpr std::uint64_t kMostQuestions = 2000;
+
 // A question that stays open is asked again for each value of such small numbers.
 constexpr std::int64_t kMostCases = 16;
 
@@ -82,18 +85,17 @@ bool Formulas::ImpossibleByCases(const std::vector<z3::expr>& all) {
   if (whole != z3::unknown) {
     return whole == z3::unsat;
   }
-  std::vector<std::vector<z3::expr>> cases{all};
-  for (const auto& [name, value] : unknown_) {
+  std::vector<Values> cases{{}};
+  for (const std::string& name : NumbersIn(all)) {
     const auto bounds = premises_.Of(NameOfPremise(name));
-    if (!bounds || value.is_bool() || bounds->high - bounds->low >= kMostCases ||
-        value.get_sort().bv_size() != 32) {
+    if (!bounds || bounds->high - bounds->low >= kMostCases) {
       continue;
     }
-    std::vector<std::vector<z3::expr>> finer;
-    for (const std::vector<z3::expr>& one : cases) {
+    std::vector<Values> finer;
+    for (const Values& one : cases) {
       for (std::int64_t n = bounds->low; n <= bounds->high; n += bounds->step) {
         finer.push_back(one);
-        finer.back().push_back(value == context_.bv_val(n, 32));
+        finer.back().emplace_back(unknown_.at(name), context_.bv_val(n, 32));
       }
     }
     cases = std::move(finer);
@@ -101,47 +103,112 @@ bool Formulas::ImpossibleByCases(const std::vector<z3::expr>& all) {
       return false;
     }
   }
-  return std::all_of(cases.begin(), cases.end(), [&](const auto& one) { return Impossible(one); });
+  return cases.size() > 1 && std::all_of(cases.begin(), cases.end(),
+                                         [&](const Values& one) { return Impossible(all, one); });
+}
+
+// The same with numbers in the place of some values, most of which contradict an assumption.
+bool Formulas::Impossible(const std::vector<z3::expr>& all, const Values& values) {
+  z3::expr_vector from(context_), to(context_);
+  for (const auto& [value, number] : values) {
+    from.push_back(value);
+    to.push_back(number);
+  }
+  std::vector<z3::expr> facts = assumed_;
+  facts.insert(facts.end(), all.begin(), all.end());
+  for (z3::expr& fact : facts) {
+    fact = fact.substitute(from, to).simplify();
+    if (fact.is_false()) {
+      return true;
+    }
+  }
+  return Solve(facts) == z3::unsat;
+}
+
+// The words of 32 bits that formulas speak of, and those that quotients in them were made of.
+std::set<std::string> Formulas::NumbersIn(const std::vector<z3::expr>& all) const {
+  std::set<std::string> numbers;
+  std::set<unsigned> seen;
+  std::vector<z3::expr> open = all;
+  while (!open.empty()) {
+    const z3::expr e = open.back();
+    open.pop_back();
+    if (!e.is_app() || !seen.insert(e.id()).second) {
+      continue;
+    }
+    for (unsigned k = 0; k < e.num_args(); ++k) {
+      open.push_back(e.arg(k));
+    }
+    if (!e.is_const() || e.is_numeral()) {
+      continue;
+    }
+    const std::string name = e.decl().name().str();
+    const auto quotient = quotients_.find(name);
+    if (quotient != quotients_.end()) {
+      open.push_back(quotient->second.first);
+      open.push_back(quotient->second.second);
+    } else if (unknown_.contains(name) && !e.is_bool() && e.get_sort().bv_size() == 32) {
+      numbers.insert(name);
+    }
+  }
+  return numbers;
 }
 
 z3::check_result Formulas::Ask(const std::vector<z3::expr>& all) {
+  std::vector<z3::expr> facts = assumed_;
+  facts.insert(facts.end(), all.begin(), all.end());
+  return Solve(facts);
+}
+
+z3::check_result Formulas::Solve(const std::vector<z3::expr>& facts) {
+  if (questions_ == kMostQuestions) {
+    return z3::unknown;
+  }
+  ++questions_;
   z3::solver solver(context_);
   z3::params params(context_);
   params.set("rlimit", kSolverSteps);
   solver.set(params);
-  for (const z3::expr& fact : assumed_) {
-    solver.add(fact);
-  }
-  for (const z3::expr& fact : all) {
+  for (const z3::expr& fact : facts) {
     solver.add(fact);
   }
   return solver.check();
 }
 
 std::set<std::string> Formulas::Leaves(const std::string& name, std::uint32_t point) {
-  std::set<std::string> leaves, seen;
+  std::set<std::string> leaves;
+  for (const auto& [leaf, use] : LeafUses(name, point)) {
+    leaves.insert(leaf);
+  }
+  return leaves;
+}
+
+std::set<std::pair<std::string, std::uint32_t>> Formulas::LeafUses(const std::string& name,
+                                                                   std::uint32_t point) {
+  std::set<std::pair<std::string, std::uint32_t>> leaves;
+  std::set<std::pair<std::string, std::uint32_t>> seen;
   std::vector<std::pair<std::string, std::uint32_t>> open{{name, point}};
   while (!open.empty()) {
     const auto [reg, use] = open.back();
     open.pop_back();
-    if (!seen.insert(reg).second) {
+    const std::uint32_t set = SetBefore(reg, use);
+    if (!seen.emplace(reg, set == Flow::kNone ? use : set).second) {
       continue;
     }
-    const auto& sets = flow_.SetsOf(reg);
-    const bool single = IsOneValue(reg, use) && flow_.Sets(sets[0]).size() == 1 &&
-                        !CrossesLanes(flow_.at(sets[0])) &&
-                        (!Is(flow_.at(sets[0]), {"ld", "atom"}) || Has(flow_.at(sets[0]), "param"));
-    if (!single) {
-      leaves.insert(reg);
+    const bool made = set != Flow::kNone && flow_.Sets(set).size() == 1 &&
+                      !CrossesLanes(flow_.at(set)) &&
+                      (!Is(flow_.at(set), {"ld", "atom"}) || Has(flow_.at(set), "param"));
+    if (!made) {
+      leaves.emplace(reg, use);
       continue;
     }
-    for (const ptx::Operand& operand : flow_.at(sets[0]).operands) {
+    for (const ptx::Operand& operand : flow_.at(set).operands) {
       if (operand.kind == ptx::Operand::Kind::kSymbol && !flow_.IsRegister(operand.name)) {
-        leaves.insert(operand.name);
+        leaves.emplace(operand.name, set);
       }
     }
-    for (const std::string& read : flow_.Reads(sets[0])) {
-      open.emplace_back(read, sets[0]);
+    for (const std::string& read : flow_.Reads(set)) {
+      open.emplace_back(read, set);
     }
   }
   return leaves;
@@ -174,22 +241,29 @@ bool Formulas::IsOneValue(const std::string& name, std::uint32_t use) const {
   return std::find(reads.begin(), reads.end(), name) == reads.end();
 }
 
-// The one place whose value `use` reads of a register that is set at several; kNone when there may
-// be more.
-std::uint32_t Formulas::OnlySetBefore(const std::string& name, std::uint32_t use) const {
+// The one place whose value `use` reads of a register; kNone when there may be more.
+std::uint32_t Formulas::SetBefore(const std::string& name, std::uint32_t use) const {
   const auto& sets = flow_.SetsOf(name);
+  if (sets.size() == 1) {
+    return IsOneValue(name, use) ? sets[0] : Flow::kNone;
+  }
+  const auto key = std::pair(name, use);
+  const auto known = set_before_.find(key);
+  if (known != set_before_.end()) {
+    return known->second;
+  }
+  std::uint32_t& only = set_before_[key] = Flow::kNone;
   for (const std::uint32_t set : sets) {
-    const std::vector<std::string> reads = flow_.Reads(set);
     const bool alone = set != use && flow_.at(set).guard.empty() && flow_.Dominates(set, use) &&
-                       std::find(reads.begin(), reads.end(), name) == reads.end() &&
                        std::none_of(sets.begin(), sets.end(), [&](std::uint32_t other) {
                          return other != set && flow_.Reaches(other, use, set);
                        });
     if (alone) {
-      return set;
+      only = set;
+      break;
     }
   }
-  return Flow::kNone;
+  return only;
 }
 
 z3::expr Formulas::Read(const std::string& name, std::uint32_t use, View& view) {
@@ -197,22 +271,29 @@ z3::expr Formulas::Read(const std::string& name, std::uint32_t use, View& view) 
   if (instead != view.instead.end()) {
     return instead->second;
   }
-  if (IsOneValue(name, use)) {
-    const auto known = view.made.find(name);
+  const std::uint32_t set = SetBefore(name, use);
+  const bool once = flow_.SetsOf(name).size() == 1;
+  if (set != Flow::kNone) {
+    const std::pair key(name, set);
+    const auto known = view.made.find(key);
     if (known != view.made.end()) {
       return known->second;
     }
-    const std::uint32_t set = flow_.SetsOf(name).front();
     std::optional<z3::expr> value = Made(flow_.at(set), set, view);
-    if (!value) {
+    if (!value && once) {
       value = Unknown(name, flow_.TypeOf(name));
       BoundLoad(*value, name, flow_.at(set));
     }
-    view.made.emplace(name, *value);
-    return *value;
+    if (value) {
+      view.made.emplace(key, *value);
+      return *value;
+    }
   }
   const std::string then = SetAnew(name, use, view.point) ? name + "#" + std::to_string(use) : name;
   const z3::expr value = Unknown(then, flow_.TypeOf(name));
+  if (invariant_.contains(name)) {
+    used_.insert(name);
+  }
   if (invariant_.contains(name) && bounded_.insert(then).second) {
     assumed_.push_back(value >= 0 && value <= context_.bv_val(invariant_.at(name), 32));
   }

@@ -30,8 +30,8 @@ using Invariant = std::map<std::string, int>;
 /// is a value that may be anything.
 ///
 /// A formula is about the moment when control stands before one instruction, the *point*. A
-/// register with one place where it is set is what that instruction made of its operands; one that
-/// is set at several places is a value of its own. If such a register may have been set anew
+/// register of which a use can read what one place set, and no other, is what that instruction made
+/// of its operands; any other is a value of its own. If such a register may have been set anew
 /// between its use and the point, its value then and its value now are two values.
 class Formulas {
  public:
@@ -72,9 +72,16 @@ class Formulas {
   struct View {
     std::uint32_t point;
     const Instead& instead;
-    std::map<std::string, z3::expr> made;
+    std::map<std::pair<std::string, std::uint32_t>, z3::expr> made;  // by where they are set
   };
+  /// The same, each with where it is read.
+  std::set<std::pair<std::string, std::uint32_t>> LeafUses(const std::string& name,
+                                                           std::uint32_t point);
+  using Values = std::vector<std::pair<z3::expr, z3::expr>>;
   z3::check_result Ask(const std::vector<z3::expr>& all);
+  z3::check_result Solve(const std::vector<z3::expr>& facts);
+  bool Impossible(const std::vector<z3::expr>& all, const Values& values);
+  std::set<std::string> NumbersIn(const std::vector<z3::expr>& all) const;
   z3::expr Read(const std::string& name, std::uint32_t use, View& view);
   std::optional<z3::expr> Made(const ptx::Instruction& i, std::uint32_t at, View& view);
   std::optional<z3::expr> Parameter(const ptx::Instruction& load, unsigned out);
@@ -89,11 +96,13 @@ class Formulas {
   bool BoundLoad(const z3::expr& value, const std::string& symbol, const ptx::Instruction& i);
   bool IsOneValue(const std::string& name, std::uint32_t use) const;
   void Bound(const z3::expr& value, const std::string& what);
-  std::uint32_t OnlySetBefore(const std::string& name, std::uint32_t use) const;
+  std::uint32_t SetBefore(const std::string& name, std::uint32_t use) const;
   bool SetAnew(const std::string& name, std::uint32_t use, std::uint32_t point);
   z3::expr Divided(const z3::expr& a, const z3::expr& b, bool is_signed, bool remainder);
   void FindInvariants();
   bool Keeps(const std::string& name, std::uint32_t set);
+  bool KeepsFromBelow(const std::string& name, std::uint32_t set, const z3::expr& outside);
+  bool ArrivesBelow(const std::string& name, std::uint32_t set, std::uint32_t use);
   void Forget();
 
   const Flow& flow_;
@@ -101,9 +110,13 @@ class Formulas {
   z3::context context_;
   std::map<std::string, z3::expr> unknown_;
   std::vector<z3::expr> assumed_;
+  std::map<std::string, std::pair<z3::expr, z3::expr>> quotients_;  // dividend and divisor
   std::set<std::string> bounded_;  // what of `unknown_` has its bounds in `assumed_`
   Invariant invariant_;
+  std::set<std::string> used_;  // what of it was asked for
+  std::uint64_t questions_ = 0;
   std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, bool> set_anew_;
+  mutable std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> set_before_;
 };
 
 unsigned BitsOf(ptx::Type type);

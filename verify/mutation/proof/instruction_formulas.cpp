@@ -62,6 +62,7 @@ z3::expr Formulas::Divided(const z3::expr& a, const z3::expr& b, bool is_signed,
   const z3::expr quotient = context_.bv_const(key.c_str(), bits);
   const z3::expr zero = context_.bv_val(0, bits);
   if (bounded_.insert(key).second) {
+    quotients_.emplace(key, std::pair(a, b));
     const z3::expr rest = a - quotient * b;
     const z3::expr sane = a >= zero && b > zero;
     assumed_.push_back(z3::implies(

@@ -173,7 +173,7 @@ class Search {
     const z3::expr value = formulas_.Register(input.name, node_);
     for (unsigned bit = 0; bit < bits; ++bit) {
       const z3::expr one = value.extract(bit, bit).simplify();
-      if (one.is_numeral()) {
+      if (one.is_numeral() && flow_.SetsOf(input.name).size() == 1) {
         input.fixed |= one.get_numeral_uint64() << bit;
         continue;
       }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fixtures/case/error.h"
+#include "verify/mutation/proof/delegation.h"
 #include "verify/mutation/proof/divergence.h"
 #include "verify/mutation/proof/flow.h"
 #include "verify/mutation/proof/formulas.h"
@@ -81,17 +82,22 @@ struct Prover::Kernel {
 // Made anew for every proof, so that none depends on what was asked before.
 struct Prover::Parts {
   explicit Parts(const Kernel& k)
-      : kernel(*k.text), flow(k.flow), formulas(flow, k.premises, k.invariant) {}
+      : kernel(*k.text),
+        flow(k.flow),
+        premises(k.premises),
+        formulas(flow, k.premises, k.invariant) {}
 
   std::string ProveChange(const Change& change, const KernelText& mutant,
                           const std::string& statement);
   std::string ProveBranch(const Change& change, const ptx::Instruction* theirs);
+  std::string ProveGuard(std::uint32_t node, const z3::expr& theirs);
   std::string ProveResult(std::uint32_t node, const ptx::Instruction& theirs);
   std::set<std::string> LeavesOf(const ptx::Instruction& i, std::uint32_t node);
   std::map<std::string, std::uint64_t> SharedBytes() const;
 
   const KernelText& kernel;
   const Flow& flow;
+  const Premises& premises;
   Formulas formulas;
 };
 
@@ -139,12 +145,30 @@ std::string Prover::Parts::ProveBranch(const Change& change, const ptx::Instruct
   if (formulas.ImpossibleByCases(differ)) {
     return "the branch goes the same way in every launch";
   }
+  const std::string anyone = Delegation(flow, premises, formulas).Prove(change.node, a, b);
+  if (!anyone.empty()) {
+    return anyone;
+  }
   Divergence divergence(flow, formulas, SharedBytes());
   if (divergence.BranchesHarmlessly(change.node, a, b, LeavesOf(ours, change.node))) {
     return "where the branch goes another way, nothing that it does reaches memory or another lane "
            "that counts";
   }
   return {};
+}
+
+// A predicate that nothing but one branch reads.
+std::string Prover::Parts::ProveGuard(std::uint32_t node, const z3::expr& theirs) {
+  const std::string& name = flow.at(node).operands[0].name;
+  const auto& reads = flow.ReadsOf(name);
+  if (reads.size() != 1 || flow.SetsOf(name).size() != 1 || !IsBranch(flow.at(reads[0])) ||
+      flow.at(reads[0]).guard != name) {
+    return {};
+  }
+  const bool negated = flow.at(reads[0]).guard_negated;
+  const z3::expr a = formulas.Register(name, reads[0]);
+  const z3::expr b = formulas.Register(name, reads[0], {{name, theirs}});
+  return Delegation(flow, premises, formulas).Prove(reads[0], negated ? !a : a, negated ? !b : b);
 }
 
 std::string Prover::Parts::ProveResult(std::uint32_t node, const ptx::Instruction& theirs) {
@@ -158,6 +182,10 @@ std::string Prover::Parts::ProveResult(std::uint32_t node, const ptx::Instructio
   differ.push_back(*a != *b);
   if (formulas.ImpossibleByCases(differ)) {
     return "sets " + ours.operands[0].name + " to the same value in every launch";
+  }
+  const std::string anyone = ProveGuard(node, *b);
+  if (!anyone.empty()) {
+    return anyone;
   }
   std::set<std::string> leaves = LeavesOf(ours, node);
   leaves.merge(LeavesOf(theirs, node));
