@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "verify/build_info.h"
+#include "verify/report/text.h"
 
 namespace voltcheck::tools {
 namespace {
@@ -85,13 +86,9 @@ ExitStatus Dispatch(const Words& words) {
   throw BadInput("voltcheck " + name, "no such command", "see 'voltcheck --help'");
 }
 
-// One line, whatever the message holds.
+// One line that a terminal takes as text, whatever the message holds of a file.
 void PrintError(const char* message) {
-  std::string line(message);
-  for (char& c : line) {
-    c = c == '\n' || c == '\r' ? ' ' : c;
-  }
-  std::fprintf(stderr, "voltcheck: %s\n", line.c_str());
+  std::fprintf(stderr, "voltcheck: %s\n", report::Clean(message).c_str());
 }
 
 ExitStatus Run(const Words& words) {

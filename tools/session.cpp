@@ -271,8 +271,8 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
   std::optional<verify::RunFileWriter> writer;
   std::optional<verify::RunJournal> journal;
   if (!options.out.empty()) {
-    OpenJournal(options, provenance, cases.size(), journal);
     writer.emplace(options.out, provenance);
+    OpenJournal(options, provenance, cases.size(), journal);
   }
   std::optional<JsonStream> json;
   if (options.json) {

@@ -135,8 +135,11 @@ void CheckRunSchema(const std::string& path, hid_t file) {
     throw BadInput(path, "is damaged (" + failure.reason() + ")", "make it again");
   }
   if (schema != kRunSchema) {
+    const bool is_run = schema.starts_with("voltcheck.run/");
     throw BadInput(path, schema.empty() ? "has no schema" : "has the schema " + schema,
-                   "name a run file, " + std::string(kRunSchema));
+                   is_run ? "read it with the version of voltcheck that wrote it: this one reads " +
+                                std::string(kRunSchema)
+                          : "name a run file, " + std::string(kRunSchema));
   }
 }
 

@@ -42,11 +42,23 @@ class GatePlugin : public CommandTest {
 };
 
 TEST_F(GatePlugin, TheExampleInCPasses) {
-  const Outcome outcome = Gate("grouped_gemm_plugin");
+  const Outcome outcome = Gate("grouped_gemm_plugin", {"--out", "run.h5", "--draws", "0"});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find("plugin grouped_gemm_plugin.so (grouped GEMM 16x128x32 1)"),
             std::string::npos)
       << outcome.out;
+  // Its run is repeated with the library, which the run file names with its hash.
+  const std::vector<std::string> repeat{"replay", "--from", "run.h5", "--index", "0"};
+  ExpectRefusal(Run(repeat), 2, "ran --plugin grouped_gemm_plugin.so@");
+  const auto with = [&](const std::string& plugin) {
+    std::vector<std::string> words = repeat;
+    words.insert(words.end(), {"--plugin", PluginPath(plugin)});
+    return Run(words);
+  };
+  ExpectRefusal(with("grouped_gemm_wrong"), 2, "not --plugin grouped_gemm_wrong.so@");
+  const Outcome repeated = with("grouped_gemm_plugin");
+  EXPECT_EQ(repeated.status, 0) << repeated.err;
+  EXPECT_NE(repeated.out.find("same bits: 1 of 1 cases"), std::string::npos) << repeated.out;
 }
 
 TEST_F(GatePlugin, TheExampleInCWithItsMistakeIsFoundByBits) {

@@ -33,6 +33,33 @@ TEST_F(GateRecipe, TheExamplePasses) {
       << outcome.out;
 }
 
+TEST_F(GateRecipe, IsInTheRunFileFromWhichItRepeats) {
+  WriteEdited("plain dequantise", "my dequantise");
+  const std::vector<std::string> sweep{"sweep",    "--grid", "h=64;i=64;e=4;k=2;g=64;t=1,3",
+                                       "--recipe", "r.json", "--quiet"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  ASSERT_EQ(Run(with(sweep, {"--out", "run.h5"})).status, 0);
+  ASSERT_EQ(Run(with(sweep, {"--shard", "1/2", "--out", "one.h5"})).status, 0);
+  ASSERT_EQ(Run(with(sweep, {"--shard", "2/2", "--out", "two.h5"})).status, 0);
+  ASSERT_EQ(Run({"merge", "one.h5", "two.h5", "--out", "merged.h5", "--quiet"}).status, 0);
+  EXPECT_TRUE(ReadText(Path("merged.h5")) == ReadText(Path("run.h5")));
+  std::filesystem::remove(Path("r.json"));
+  std::filesystem::remove(Path("plain_wmma.ptx"));
+  for (const char* run : {"run.h5", "again.h5"}) {
+    const Outcome repeated = Run({"replay", "--from", run, "--out", "again.h5"});
+    EXPECT_EQ(repeated.status, 0) << repeated.err;
+    EXPECT_NE(repeated.out.find("recipe r.json (my dequantise"), std::string::npos);
+    EXPECT_NE(repeated.out.find("same bits: 2 of 2 cases"), std::string::npos) << repeated.out;
+  }
+  std::filesystem::remove(Path("plain_wmma.ptx"));
+  WriteEdited("plain dequantise", "another one");
+  ExpectRefusal(Run({"replay", "--from", "run.h5", "--recipe", "r.json"}), 2,
+                "not --recipe r.json@");
+}
+
 TEST_F(GateRecipe, PropertiesAreAskedOfRecipes) {
   const std::string descriptor = "h=64,i=32,e=4,k=2,g=32,t=3,seed=3";
   for (const char* property : {"segment-split", "poison", "replay-routes", "activation-scaling",

@@ -50,7 +50,8 @@ class Reader {
     try {
       json = Json::parse(text);
     } catch (const Json::exception& error) {
-      throw Bad(std::string("is no JSON: ") + error.what());
+      const std::string_view what = error.what();  // "[json.exception.KIND.NUMBER] text"
+      throw Bad("is no JSON: " + std::string(what.substr(what.find("] ") + 2)));
     }
     if (!json.is_object()) {
       throw Bad("is no JSON object");
