@@ -174,6 +174,11 @@ TEST(Prover, BytesThatNobodyTakes) {
   std::string taken = body;
   taken.replace(taken.find("0x1010"), 6, "0x1410");
   EXPECT_EQ(Prove(taken, "%r4, 0;", "%r4, -1;"), "");
+  std::string named = body;
+  named.replace(named.find("0x1010"), 6, "%r5");
+  EXPECT_NE(Prove("mov.u32 %r5, 4112;\n" + named, "%r4, 0;", "%r4, -1;"), "");
+  EXPECT_EQ(Prove("mov.u32 %r5, 5136;\n" + named, "%r4, 0;", "%r4, -1;"), "");
+  EXPECT_EQ(Prove("ld.global.u32 %r5, [%d1];\n" + named, "%r4, 0;", "%r4, -1;"), "");
 }
 
 TEST(Prover, WhoeverWaitsForAll) {

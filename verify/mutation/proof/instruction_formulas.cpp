@@ -12,10 +12,6 @@ bool HasBits(const z3::expr& value, unsigned bits) {
   return !value.is_bool() && value.get_sort().bv_size() == bits;
 }
 
-bool IsNumber(const ptx::Operand& operand) {
-  return operand.kind == ptx::Operand::Kind::kImmediate;
-}
-
 }  // namespace
 
 std::optional<z3::expr> Formulas::Operand(const ptx::Operand& operand, std::uint32_t at,
@@ -190,21 +186,31 @@ std::optional<z3::expr> Formulas::MadeOfWords(
     const Word chosen = operand(3, 1);
     return chosen && chosen->is_bool() ? Word(z3::ite(*chosen, a, *b)) : std::nullopt;
   }
-  if (width != 32 || !IsNumber(i.operands.back())) {
+  if (width != 32) {
     return std::nullopt;
   }
-  const std::uint64_t last = i.operands.back().bits;
+  // A table, a place or a selector, which may stand in a register.
+  const auto number = [&](std::size_t k) -> std::optional<std::uint64_t> {
+    const Word word = operand(k, 32);
+    const Word known = word && HasBits(*word, 32) ? Word(word->simplify()) : Word();
+    return known && known->is_numeral() ? std::optional(known->get_numeral_uint64()) : std::nullopt;
+  };
+  const auto last = number(i.operands.size() - 1);
+  if (!last) {
+    return std::nullopt;
+  }
   if (Is(i, {"lop3"}) && i.operands.size() == 5) {
     const Word c = operand(3, width);
-    return c && HasBits(*c, width) ? Word(Looked(last, a, *b, *c)) : std::nullopt;
+    return c && HasBits(*c, width) ? Word(Looked(*last, a, *b, *c)) : std::nullopt;
   }
-  if (Is(i, {"bfi"}) && i.operands.size() == 5 && IsNumber(i.operands[3]) &&
-      i.operands[3].bits < 32) {
-    return Inserted(a, *b, static_cast<unsigned>(i.operands[3].bits),
-                    static_cast<unsigned>(last & 0xffU));
+  if (Is(i, {"bfi"}) && i.operands.size() == 5) {
+    const auto position = number(3);
+    return position && *position < 32 ? Word(Inserted(a, *b, static_cast<unsigned>(*position),
+                                                      static_cast<unsigned>(*last & 0xffU)))
+                                      : std::nullopt;
   }
   if (Is(i, {"prmt"}) && i.operands.size() == 4 && i.modifiers.size() == 1) {
-    return Permuted(a, *b, last);
+    return Permuted(a, *b, *last);
   }
   return std::nullopt;
 }
