@@ -171,10 +171,17 @@ void RequireSameKernels(const std::string& path, const RecordedSetup& setup,
   const auto made = verify::MakeDevice(device, numerics);
   const std::string hash = kernels::KernelSet(*made, device.modules()).hash();
   if (hash != setup.kernels_hash) {
-    throw BadInput(path,
-                   "was made with the built-in kernels of another build (hash " +
-                       setup.kernels_hash.substr(0, 12) + ", here " + hash.substr(0, 12) + ")",
-                   "use the voltcheck that its attributes tool_version, commit and toolkit name");
+    const std::string hashes =
+        " (hash " + setup.kernels_hash.substr(0, 12) + ", here " + hash.substr(0, 12) + ")";
+    const std::string fix =
+        "use the voltcheck that its attributes tool_version, commit and toolkit name";
+    if (setup.implementation.starts_with(" --plugin ")) {
+      throw BadInput(path,
+                     "was made with another" + setup.implementation +
+                         " or the built-in kernels of another build" + hashes,
+                     "name the library that ran, and " + fix);
+    }
+    throw BadInput(path, "was made with the built-in kernels of another build" + hashes, fix);
   }
 }
 

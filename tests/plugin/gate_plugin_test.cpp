@@ -47,15 +47,19 @@ TEST_F(GatePlugin, TheExampleInCPasses) {
   EXPECT_NE(outcome.out.find("plugin grouped_gemm_plugin.so (grouped GEMM 16x128x32 1)"),
             std::string::npos)
       << outcome.out;
-  // Its run is repeated with the library, which the run file names with its hash.
+  // Its run is repeated with the library, whose hash is in that of the kernels.
   const std::vector<std::string> repeat{"replay", "--from", "run.h5", "--index", "0"};
-  ExpectRefusal(Run(repeat), 2, "ran --plugin grouped_gemm_plugin.so@");
+  ExpectRefusal(Run(repeat), 2, "ran --plugin grouped_gemm_plugin.so, which");
   const auto with = [&](const std::string& plugin) {
     std::vector<std::string> words = repeat;
     words.insert(words.end(), {"--plugin", PluginPath(plugin)});
     return Run(words);
   };
-  ExpectRefusal(with("grouped_gemm_wrong"), 2, "not --plugin grouped_gemm_wrong.so@");
+  ExpectRefusal(with("grouped_gemm_wrong"), 2, "not --plugin grouped_gemm_wrong.so");
+  std::filesystem::copy_file(PluginPath("grouped_gemm_wrong"), Path("grouped_gemm_plugin.so"));
+  std::vector<std::string> same_name = repeat;
+  same_name.insert(same_name.end(), {"--plugin", "./grouped_gemm_plugin.so"});
+  ExpectRefusal(Run(same_name), 2, "was made with another --plugin grouped_gemm_plugin.so");
   const Outcome repeated = with("grouped_gemm_plugin");
   EXPECT_EQ(repeated.status, 0) << repeated.err;
   EXPECT_NE(repeated.out.find("same bits: 1 of 1 cases"), std::string::npos) << repeated.out;
