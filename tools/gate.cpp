@@ -1,5 +1,6 @@
 // `voltcheck gate`: the pre-merge check.
 #include <filesystem>
+#include <set>
 
 #include "fixtures/case/tactic_choice.h"
 #include "tools/arguments.h"
@@ -72,8 +73,12 @@ ExitStatus Gate(const Words& words) {
   std::vector<Case> cases =
       WithTactics(CasesOfSuite(suite, seed, options.fixtures, source), tactics);
   if (!IsSuiteFile(suite) && options.device.implementation == nullptr) {
-    verify::AddHazardCases(verify::ReplacedGemms(options.device.overrides, options.allowed_unused),
-                           seed, cases);
+    const std::set<std::string> entries =
+        verify::ReplacedEntries(options.device.overrides, options.allowed_unused);
+    verify::AddHazardCases(entries, seed, cases);
+    if (options.properties.draws > 0) {
+      options.properties.questions = properties::ReplacedQuestions(entries, seed);
+    }
   }
   verify::ExactFirst(cases);
   options.out = arguments.Has("out") ? arguments.Text("out") : "gate-" + name + ".h5";

@@ -59,6 +59,10 @@ class Judge {
       row_token_.push_back(p.source[row] / problem.c.shape.top_k);
       row_expert_.push_back(p.expert[row]);
     }
+    idle_tokens_.assign(static_cast<std::size_t>(problem.c.shape.tokens), 1);
+    for (const int token : row_token_) {
+      idle_tokens_[static_cast<std::size_t>(token)] = 0;
+    }
   }
 
   void All() {
@@ -328,9 +332,12 @@ class Judge {
                     static_cast<std::size_t>(rows) * static_cast<std::size_t>(got.cols)};
     evidence.own = &own;
     evidence.may_overflow = MayOverflow(problem_.c);
+    evidence.nothing_to_compute = expected_.permutation.rows == 0;
     if (stage != Stage::kOutput) {
       evidence.row_token = row_token_;
       evidence.row_expert = row_expert_;
+    } else {
+      evidence.idle_rows = idle_tokens_;
     }
     const reference::BoundedStage& bounds = expected_.bounds;
     const reference::StageOutputs<float>& fp32 = expected_.fp32;
@@ -370,6 +377,7 @@ class Judge {
   CaseRecord& record_;
   std::vector<int> row_token_;
   std::vector<int> row_expert_;
+  std::vector<std::uint8_t> idle_tokens_;  ///< [T]: 1 where no route is computed
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ std::string Text(int number) { return std::to_string(number); }
 
 }  // namespace
 
-std::vector<ReplacedGemm> ReplacedGemms(const std::vector<kernels::ModuleImage>& overrides,
-                                        const std::vector<std::string>& left_out) {
+std::set<std::string> ReplacedEntries(const std::vector<kernels::ModuleImage>& overrides,
+                                      const std::vector<std::string>& left_out) {
   std::set<std::string> entries;
   for (const kernels::ModuleImage& image : overrides) {
     for (std::string& entry : kernels::EntryNames(image.ptx)) {
@@ -27,6 +27,10 @@ std::vector<ReplacedGemm> ReplacedGemms(const std::vector<kernels::ModuleImage>&
   for (const std::string& entry : left_out) {
     entries.erase(entry);
   }
+  return entries;
+}
+
+std::vector<ReplacedGemm> ReplacedGemms(const std::set<std::string>& entries) {
   std::vector<ReplacedGemm> gemms;
   for (const int group : {32, 64, 128}) {
     for (const Tile& tile : TilesForGroup(group)) {
@@ -64,7 +68,7 @@ std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed) {
   // Where segments end: inside a block of eight rows, one short of the tile, at its end, behind the
   // second tile.
   add(2, 1, 1, 1, "e=1;k=1;data=integer;t=" + Text(m / 2 + 5) + "," + Text(m - 1) + "," + Text(m));
-  add(2, 1, 1, 1, "e=3;k=1;data=normal;routing=zipf:1.1;t=" + Text(3 * m + 5));
+  add(2, 1, 1, 1, "e=6;k=1;data=normal;routing=zipf:1.1;t=" + Text(3 * m + 5));
   add(2, 1, 2, 1, "e=1;k=1;data=normal;t=" + Text(2 * m + 1));
   // Splits: uneven ones, many, in both GEMMs and with several column tiles.
   add(5, 3, 3, 2, "e=4;k=2;data=normal;t=9");
@@ -85,18 +89,45 @@ std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed) {
   return cases;
 }
 
-void AddHazardCases(const std::vector<ReplacedGemm>& gemms, std::uint64_t seed,
+std::vector<Case> HazardCases(const std::set<std::string>& entries, std::uint64_t seed) {
+  std::vector<Case> cases;
+  const auto add = [&](const std::string& grid) {
+    for (Case& c : ParseGrid(grid)) {
+      c.seed += seed;
+      cases.push_back(std::move(c));
+    }
+  };
+  if (entries.contains("moe_permute")) {
+    // Slots beyond 16 bits; few of them are computed on this rank, so the GEMMs cost little.
+    add("h=32;i=32;e=64;k=64;g=32;t=513;ep=63/64;path=dense;w13=128x128x16/1;w2=128x128x16/1");
+  }
+  if (entries.contains("moe_permute") || entries.contains("moe_segments")) {
+    // Experts beyond 8 bits, in either order of the slots, along every path that numbers them.
+    add("h=32;i=32;e=300;k=4;g=32;t=17;layout=sorted,shuffled;path=offset,segment,indexed");
+    // More segments than a CTA has threads.
+    add("h=32;i=32;e=300;k=7;g=32;t=130;layout=sorted,shuffled");
+    // One token that names one expert more often than the fused SiLU has rows.
+    add("h=64;i=32;e=16;k=11;g=32;t=1;path=m1;routing=one:3;w13=16x128x32/1;w2=16x128x32/1");
+  }
+  return cases;
+}
+
+void AddHazardCases(const std::set<std::string>& entries, std::uint64_t seed,
                     std::vector<Case>& cases) {
   std::set<std::string> seen;
   for (const Case& c : cases) {
     seen.insert(ToDescriptor(c));
   }
-  for (const ReplacedGemm& gemm : gemms) {
-    for (Case& c : HazardCases(gemm, seed)) {
+  const auto add = [&](std::vector<Case> more) {
+    for (Case& c : more) {
       if (seen.insert(ToDescriptor(c)).second) {
         cases.push_back(std::move(c));
       }
     }
+  };
+  add(HazardCases(entries, seed));
+  for (const ReplacedGemm& gemm : ReplacedGemms(entries)) {
+    add(HazardCases(gemm, seed));
   }
 }
 

@@ -2,6 +2,7 @@
 #define VOLTCHECK_VERIFY_REPLACED_CASES_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,19 @@
 
 namespace voltcheck::verify {
 
-/// An entry of the grouped GEMM that a `--kernels` file replaces.
+/// The entries of `overrides` but for the names in `left_out`.
+std::set<std::string> ReplacedEntries(const std::vector<kernels::ModuleImage>& overrides,
+                                      const std::vector<std::string>& left_out);
+
+/// An entry of the grouped GEMM.
 struct ReplacedGemm {
   Tile tile;
   int group = 0;
   Metadata metadata = Metadata::k4Byte;
 };
 
-/// Those among the entries of `overrides`, each once, but for the names in `left_out`.
-std::vector<ReplacedGemm> ReplacedGemms(const std::vector<kernels::ModuleImage>& overrides,
-                                        const std::vector<std::string>& left_out);
+/// Those among `entries`.
+std::vector<ReplacedGemm> ReplacedGemms(const std::set<std::string>& entries);
 
 /// A suite meets every hazard with some tile, but not with each: a kernel that stands in for one
 /// entry would be judged by the few cases that happen to name its tile. These are the hazards of
@@ -29,8 +33,12 @@ std::vector<ReplacedGemm> ReplacedGemms(const std::vector<kernels::ModuleImage>&
 /// second. `seed` is added to each case's own.
 std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed);
 
-/// Appends the hazard cases of all `gemms` that `cases` does not hold yet.
-void AddHazardCases(const std::vector<ReplacedGemm>& gemms, std::uint64_t seed,
+/// The same for the other kernels that `entries` names: sizes that are too dear for a suite which
+/// runs whatever was changed.
+std::vector<Case> HazardCases(const std::set<std::string>& entries, std::uint64_t seed);
+
+/// Appends all hazard cases of `entries` that `cases` does not hold yet.
+void AddHazardCases(const std::set<std::string>& entries, std::uint64_t seed,
                     std::vector<Case>& cases);
 
 }  // namespace voltcheck::verify

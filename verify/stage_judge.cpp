@@ -193,11 +193,18 @@ OracleShape ShapeOf(const StageEvidence& e) {
   shape.stage = e.stage;
   const std::span<const double> want = Rows(e.own->value, Elements(e));
   shape.elements = want.size();
-  for (const double w : want) {
+  const double* first = nullptr;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (!e.idle_rows.empty() && e.idle_rows[i / static_cast<std::size_t>(e.cols)] != 0) {
+      ++shape.idle;
+      continue;
+    }
+    const double w = want[i];
+    first = first == nullptr ? &want[i] : first;
     const bool is_zero = arith::HalfUlpDistance(arith::DoubleToHalf(w), 0) == 0;
     shape.zeros += is_zero && !e.sparse_by_design ? 1 : 0;
     shape.nonfinite += std::isfinite(w) ? 0 : 1;
-    shape.constant = shape.constant && w == want[0];
+    shape.constant = shape.constant && w == *first;
   }
   return shape;
 }
@@ -251,7 +258,10 @@ StageRecord JudgeStage(const StageEvidence& e, std::vector<FailureArrays>* failu
     record.verdict = Verdict::kFailed;
     record.reason = prefix + why;
     failures->push_back(CutWindow(e, Worst(record)));
-  } else if (const std::string doubt = MistrustReason(record, ShapeOf(e), e.must_be_exact, options);
+  } else if (const std::string doubt =
+                 e.nothing_to_compute
+                     ? ""
+                     : MistrustReason(record, ShapeOf(e), e.must_be_exact, options);
              !doubt.empty()) {
     record.verdict = Verdict::kMistrusted;
     record.reason = prefix + doubt;

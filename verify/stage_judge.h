@@ -48,6 +48,10 @@ struct StageEvidence {
   bool must_be_exact = false;     ///< the case promises exact inputs: fewer exact outputs mistrusts
   bool may_overflow = false;      ///< the case declares that values may leave the fp16 range
   bool sparse_by_design = false;  ///< the case makes nearly all of these outputs zero on purpose
+  bool nothing_to_compute = false;  ///< the routing leaves this rank no row: zeros are all there is
+  /// [rows]: 1 where no route of the token is computed here, which makes the row zero whatever the
+  /// kernels do with others; they count neither for nor against the oracle. May be empty: none.
+  std::span<const std::uint8_t> idle_rows;
   std::span<const int> row_token;   ///< [rows] for the figures by part; may be empty: row number
   std::span<const int> row_expert;  ///< [rows], or empty where rows mix experts
 };

@@ -92,10 +92,11 @@ std::string FailureReason(const StageRecord& record, const JudgedFigures& judged
 
 std::string MistrustReason(const StageRecord& record, const OracleShape& oracle, bool must_be_exact,
                            const JudgeOptions& options) {
-  if (oracle.elements == 0) {
+  const std::uint64_t active = oracle.elements - oracle.idle;
+  if (active == 0) {
     return "nothing was computed, so nothing was compared";
   }
-  const auto n = static_cast<double>(oracle.elements);
+  const auto n = static_cast<double>(active);
   if (static_cast<double>(oracle.zeros) > kMaxZeroShare * n) {
     return Format("%.0f%% of the oracle's outputs are zero",
                   100.0 * static_cast<double>(oracle.zeros) / n);
@@ -104,7 +105,7 @@ std::string MistrustReason(const StageRecord& record, const OracleShape& oracle,
     return Format("%.0f%% of the oracle's outputs are not finite",
                   100.0 * static_cast<double>(oracle.nonfinite) / n);
   }
-  if (oracle.constant && oracle.elements > 1) {
+  if (oracle.constant && active > 1) {
     return "all of the oracle's outputs are equal";
   }
   if (must_be_exact && record.exact < oracle.elements) {

@@ -14,9 +14,10 @@ namespace voltcheck::verify {
 struct OracleShape {
   Stage stage = Stage::kW13;
   std::uint64_t elements = 0;
-  std::uint64_t zeros = 0;  ///< that round to a zero half
+  std::uint64_t idle = 0;   ///< zero because no route of their token is computed on this rank
+  std::uint64_t zeros = 0;  ///< of the others: that round to a zero half
   std::uint64_t nonfinite = 0;
-  bool constant = true;  ///< all are equal
+  bool constant = true;  ///< all but the idle ones are equal
 };
 
 /// The comparisons under the limits in force, which scale the budgets.

@@ -46,6 +46,8 @@ class StageJudge : public testing::Test {
     }
     evidence.exact = exact_;
     evidence.must_be_exact = must_be_exact_;
+    evidence.idle_rows = idle_rows_;
+    evidence.nothing_to_compute = nothing_to_compute_;
     failures_.clear();
     evidence.posterior = has_posterior_ ? &posterior_ : nullptr;
     return JudgeStage(evidence, &failures_, options_);
@@ -63,6 +65,8 @@ class StageJudge : public testing::Test {
   reference::Bounded posterior_;
   JudgeOptions options_;
   bool must_be_exact_ = false;
+  std::vector<std::uint8_t> idle_rows_;
+  bool nothing_to_compute_ = false;
 };
 
 TEST_F(StageJudge, RightValuesPass) {
@@ -143,6 +147,24 @@ TEST_F(StageJudge, OraclesThatProveLittleAreMistrusted) {
   const StageRecord record = Judge();
   EXPECT_EQ(record.verdict, Verdict::kMistrusted);
   EXPECT_NE(record.reason.find("not finite"), std::string::npos);
+}
+
+// Tokens whose experts are all on other ranks: their zeros are right, and say nothing of the rest.
+TEST_F(StageJudge, ZerosThatTheRoutingMakesAreNoReasonToMistrust) {
+  for (std::size_t i = 0; i < 3 * kCols + 1; ++i) {
+    got_[i] = 0;
+    own_.value.data()[i] = 0;
+  }
+  model_.bits = got_;
+  EXPECT_EQ(Judge().verdict, Verdict::kMistrusted);
+  idle_rows_ = {1, 1, 1, 0};
+  EXPECT_EQ(Judge().verdict, Verdict::kPassed);
+  idle_rows_ = {1, 1, 1, 1};
+  EXPECT_EQ(Judge().verdict, Verdict::kMistrusted);
+  nothing_to_compute_ = true;
+  EXPECT_EQ(Judge().verdict, Verdict::kPassed);
+  got_[2] = arith::FloatToHalf(1);
+  EXPECT_EQ(Judge().verdict, Verdict::kFailed) << "they are compared all the same";
 }
 
 TEST_F(StageJudge, ABudgetAboveTheOutputsIsMistrustedUnlessBitsWereCompared) {

@@ -82,6 +82,24 @@ void ExpectTokenNan(const StageRun& run, int token) {
   expect("output", run.out.output, token, token, shape.hidden);
 }
 
+/// SiLU times up in a row whose gates and ups are all NaN or infinite: -Inf / (1 + exp(Inf)) is
+/// NaN, so only a gate of +Inf and an up that is no NaN leave an Inf, of up's sign.
+void ExpectSiluOfInfinities(const StageRun& run, const std::vector<std::uint16_t>& w13, int slot,
+                            int row) {
+  const int width = run.c.shape.intermediate;
+  for (int col = 0; col < width && !run.out.silu.empty(); ++col) {
+    const std::uint16_t* gate = &w13[static_cast<std::size_t>(row) * 2 * width + col];
+    const std::uint16_t up = gate[width];
+    const std::uint16_t got = run.out.silu[static_cast<std::size_t>(row) * width + col];
+    const bool is_nan = *gate != kInfinity || IsNan(up);
+    if (is_nan ? !IsNan(got) : got != up) {
+      throw ElementBreach(
+          "silu", slot, col, got, is_nan ? kNan : up,
+          is_nan ? "SiLU of NaN or -Inf, or NaN times anything, is NaN" : "SiLU of Inf is Inf");
+    }
+  }
+}
+
 }  // namespace
 
 void NanStaysWithItsToken(const Problem& problem, Bench& bench) {
@@ -121,6 +139,7 @@ void InfTimesZero(const Problem& problem, Bench& bench) {
                                     : "Inf times a weight of that sign, whatever is added to it");
       }
     }
+    ExpectSiluOfInfinities(run, w13, slot, rows[slot]);
   }
   if (!any) {
     throw NothingToCompare{"no slot of the token is computed on this rank"};

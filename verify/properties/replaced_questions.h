@@ -2,19 +2,20 @@
 #define VOLTCHECK_VERIFY_PROPERTIES_REPLACED_QUESTIONS_H_
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "verify/properties/regressions.h"
-#include "verify/replaced_cases.h"
 
 namespace voltcheck::properties {
 
-/// What one run of a case cannot show about an entry that a `--kernels` file replaces: indices of
-/// 2^31 and more, what it leaves in locks and workspaces, in which order its splits add, what it
-/// reads and multiplies by zero. One small case an entry, that runs it in both GEMMs, with split-K
-/// where its tile takes that. `seed` is added to the case's own.
-std::vector<Regression> ReplacedQuestions(const std::vector<verify::ReplacedGemm>& gemms,
-                                          std::uint64_t seed);
+/// What one run of a case cannot show about the entries that a `--kernels` file replaces: indices
+/// of 2^31 and more, what they leave in locks and workspaces and behind the computed rows, in which
+/// order splits add, what they read and multiply by zero. One small case an entry and property;
+/// that of a GEMM runs it as both GEMMs, with split-K where its tile takes that. `seed` is added to
+/// the cases' own.
+std::vector<Regression> ReplacedQuestions(const std::set<std::string>& entries, std::uint64_t seed);
 
 }  // namespace voltcheck::properties
 
