@@ -1,6 +1,7 @@
 // The `voltcheck` command: picks the subcommand, and turns whatever it throws into one line and a
 // status.
 #include <hdf5.h>
+#include <malloc.h>
 
 #include <array>
 #include <csignal>
@@ -120,8 +121,21 @@ ExitStatus Run(const Words& words) {
 }  // namespace
 }  // namespace voltcheck::tools
 
+namespace {
+
+/// Cases take and give back buffers of a few megabytes all the time. By default the allocator maps
+/// and unmaps these, which all threads of a process have to wait for.
+void KeepFreedMemory() {
+  constexpr int kLargest = 16 << 20;
+  mallopt(M_MMAP_THRESHOLD, kLargest);
+  mallopt(M_TRIM_THRESHOLD, 2 * kLargest);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   voltcheck::tools::HandleInterrupts();
+  KeepFreedMemory();
   // At exit the library would try again to write what a full disk refused.
   H5dont_atexit();
   // A file that outgrows a limit is an error like a full disk, not a reason to die.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "fixtures/case/error.h"
 #include "kernels/simulator/program/rows.h"
@@ -16,6 +18,7 @@ namespace {
 constexpr std::uint64_t kGap = std::uint64_t{1} << 20;
 constexpr std::uint64_t kAlignment = 256;
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMostHeapBytes = std::uint64_t{1} << 18;
 /// Page-granular and lazily backed: weights of experts that nobody touches cost nothing.
 std::uint64_t MappedBytes(std::uint64_t bytes) { return (bytes + kPage) / kPage * kPage; }
 
@@ -25,15 +28,30 @@ std::string Hex(std::uint64_t value) {
   return text;
 }
 
+void* FromHeap(std::uint64_t bytes) {
+  const std::uint64_t rounded = (bytes + kAlignment) / kAlignment * kAlignment;
+  void* host = std::aligned_alloc(kAlignment, rounded);
+  if (host != nullptr) {
+    std::memset(host, 0, rounded);
+  }
+  return host;
+}
+
+void GiveBack(const Allocation& allocation) {
+  if (allocation.backing == Backing::kMapped) {
+    munmap(allocation.host, MappedBytes(allocation.bytes));
+  } else if (allocation.backing == Backing::kHeap) {
+    std::free(allocation.host);
+  }
+}
+
 std::string Bytes(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
 
 }  // namespace
 
 AddressSpace::~AddressSpace() {
   for (const auto& [base, allocation] : live_) {
-    if (allocation->owned) {
-      munmap(allocation->host, MappedBytes(allocation->bytes));
-    }
+    GiveBack(*allocation);
   }
 }
 
@@ -42,12 +60,13 @@ bool AddressSpace::Fits(std::uint64_t bytes) const {
   return bytes < kLimit && next_ - kGlobalBase < kLimit - bytes;
 }
 
-Allocation* AddressSpace::Add(std::uint64_t base, std::uint64_t bytes, void* host,
+Allocation* AddressSpace::Add(std::uint64_t base, std::uint64_t bytes, void* host, Backing backing,
                               std::string_view name) {
   auto allocation = std::make_unique<Allocation>();
   allocation->base = base;
   allocation->bytes = bytes;
   allocation->host = static_cast<std::byte*>(host);
+  allocation->backing = backing;
   allocation->name = name;
   Allocation* result = allocation.get();
   live_[base] = std::move(allocation);
@@ -56,16 +75,18 @@ Allocation* AddressSpace::Add(std::uint64_t base, std::uint64_t bytes, void* hos
 
 Allocation* AddressSpace::Allocate(std::uint64_t bytes, std::string_view name, bool track_writes) {
   next_ = std::max(next_, kGlobalBase);
-  void* host = MAP_FAILED;
+  const Backing backing = bytes <= kMostHeapBytes ? Backing::kHeap : Backing::kMapped;
+  void* host = nullptr;
   if (Fits(bytes)) {
-    host = mmap(nullptr, MappedBytes(bytes), PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    host = backing == Backing::kHeap ? FromHeap(bytes)
+                                     : mmap(nullptr, MappedBytes(bytes), PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
-  if (host == MAP_FAILED) {
+  if (host == nullptr || host == MAP_FAILED) {
     throw BadInput(std::string(name), "the simulator cannot allocate " + Bytes(bytes),
                    "use a smaller case or a machine with more memory");
   }
-  Allocation* result = Add(next_, bytes, host, name);
+  Allocation* result = Add(next_, bytes, host, backing, name);
   if (track_writes) {
     result->written = std::make_unique<ByteSet>(bytes);
   }
@@ -86,7 +107,7 @@ Allocation* AddressSpace::AllocateShared(std::uint64_t bytes, std::string_view n
     throw BadInput(std::string(name), "cannot map " + Bytes(bytes) + " at " + Hex(next_),
                    "use a smaller case or a machine with more memory");
   }
-  Allocation* result = Add(next_, bytes, host, name);
+  Allocation* result = Add(next_, bytes, host, Backing::kMapped, name);
   next_ = (next_ + bytes + kGap + kAlignment - 1) / kAlignment * kAlignment;
   return result;
 }
@@ -100,8 +121,7 @@ Allocation* AddressSpace::Adopt(void* host, std::uint64_t bytes, std::string_vie
                    Bytes(bytes) + " at " + Hex(base) + " are the device's already",
                    "register memory once");
   }
-  Allocation* result = Add(base, bytes, host, name);
-  result->owned = false;
+  Allocation* result = Add(base, bytes, host, Backing::kHost, name);
   freed_.erase(freed_.lower_bound(base), freed_.lower_bound(base + bytes));
   return result;
 }
@@ -112,9 +132,7 @@ void AddressSpace::Free(std::uint64_t address) {
     throw BadInput(Hex(address), "is no allocation that could be freed", "free each buffer once");
   }
   freed_[address] = {found->second->bytes, found->second->name};
-  if (found->second->owned) {
-    munmap(found->second->host, MappedBytes(found->second->bytes));
-  }
+  GiveBack(*found->second);
   live_.erase(found);
 }
 

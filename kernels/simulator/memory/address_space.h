@@ -15,6 +15,13 @@ namespace voltcheck::simulator {
 
 class AllocationUndo;
 
+/// Where an allocation's bytes on the host come from.
+enum class Backing {
+  kMapped,  ///< pages of their own, which cost nothing until they are touched
+  kHeap,    ///< small ones: mapping and unmapping makes all threads of a process wait
+  kHost,    ///< the host program's
+};
+
 /// One piece of global memory, exactly as large as it was asked for.
 struct Allocation {
   std::uint64_t base = 0;
@@ -22,7 +29,7 @@ struct Allocation {
   std::byte* host = nullptr;
   std::string name;
   bool read_only = false;
-  bool owned = true;                 ///< false: the memory is the host program's
+  Backing backing = Backing::kMapped;
   std::unique_ptr<ByteSet> written;  ///< which bytes were ever written; null: all, or nobody asks
   std::atomic<AllocationUndo*> undo{nullptr};  ///< while blocks run side by side
 };
@@ -59,7 +66,8 @@ class AddressSpace {
   const std::map<std::uint64_t, std::unique_ptr<Allocation>>& allocations() const { return live_; }
 
  private:
-  Allocation* Add(std::uint64_t base, std::uint64_t bytes, void* host, std::string_view name);
+  Allocation* Add(std::uint64_t base, std::uint64_t bytes, void* host, Backing backing,
+                  std::string_view name);
   bool Fits(std::uint64_t bytes) const;
   struct Freed {
     std::uint64_t bytes;
