@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -82,16 +83,15 @@ TEST(Explain, WhatEntersIsThePackedWeights) {
   EXPECT_LT(r.row, r.segment_end);
 }
 
-// The built-in kernels with the first matrix instruction of the tile taken out.
-ExplainOptions Broken() {
+// The built-in kernels with a change to the module of the tile.
+ExplainOptions Broken(const std::function<void(std::string& ptx)>& edit) {
   ExplainOptions options = Options();
   for (const kernels::ModuleImage& image : kernels::BuiltInModules()) {
     if (image.ptx.find(".entry grouped_gemm_16x128x32_g32_4b(") == std::string::npos) {
       continue;
     }
     kernels::ModuleImage broken{"broken.ptx", image.ptx, {}};
-    const std::size_t at = broken.ptx.find("\tmma.sync.");
-    broken.ptx.erase(at, broken.ptx.find('\n', at) - at);
+    edit(broken.ptx);
     options.device.overrides.push_back(broken);
   }
   EXPECT_EQ(options.device.overrides.size(), 1U);
@@ -99,7 +99,10 @@ ExplainOptions Broken() {
 }
 
 TEST(Explain, AMissingStepOfAHandBrokenKernelIsShown) {
-  const ExplainOptions broken = Broken();
+  const ExplainOptions broken = Broken([](std::string& ptx) {
+    const std::size_t at = ptx.find("\tmma.sync.");
+    ptx.erase(at, ptx.find('\n', at) - at);
+  });
   bool found = false;
   for (int col = 0; col < 64 && !found; col += 5) {
     const Explanation e = Explain(TheProblem(), Stage::kW13, 0, col, broken);
@@ -119,6 +122,29 @@ TEST(Explain, AMissingStepOfAHandBrokenKernelIsShown) {
     EXPECT_EQ(silu.departure, -1);
   }
   EXPECT_TRUE(found);
+}
+
+TEST(Explain, AnErrorThatComesAndGoesIsToldWhereItFirstShows) {
+  const ExplainOptions broken = Broken([](std::string& ptx) {
+    const std::string nearest = "cvt.rn.f16.f32";
+    for (std::size_t at = ptx.find(nearest); at != std::string::npos; at = ptx.find(nearest, at)) {
+      ptx.replace(at, nearest.size(), "cvt.rz.f16.f32");
+    }
+  });
+  int told = 0;
+  for (int col = 0; col < 64; col += 3) {
+    const Explanation e = Explain(TheProblem(), Stage::kW13, 0, col, broken);
+    if (*e.result.device == *e.result.model) {
+      continue;
+    }
+    ++told;
+    ASSERT_GE(e.departure, 0);
+    EXPECT_TRUE(e.steps[static_cast<std::size_t>(e.departure)].differs);
+    for (int i = 0; i < e.departure; ++i) {
+      EXPECT_FALSE(e.steps[static_cast<std::size_t>(i)].differs) << "column " << col;
+    }
+  }
+  EXPECT_GT(told, 3);
 }
 
 TEST(Explain, ElementsOutsideAndStagesThatDidNotRun) {

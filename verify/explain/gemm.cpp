@@ -122,6 +122,32 @@ class DeviceSums {
   }
   const verify::ShortenedRuns& runs() const { return runs_; }
 
+  // The first step at which the device was asked and differs; the number of steps: none.
+  std::size_t FirstDifference() const {
+    std::size_t i = 0;
+    while (i < e_.steps.size() && !(e_.steps[i].sum.device && e_.steps[i].differs)) {
+      ++i;
+    }
+    return i;
+  }
+  // Halves what lies between that step and the one asked before it, which agrees.
+  std::size_t Narrow(std::size_t differs) {
+    std::size_t agrees = differs;  // steps [0, agrees) hold the one that agrees, if any does
+    while (agrees > 0 && !e_.steps[agrees - 1].sum.device) {
+      --agrees;
+    }
+    while (differs > agrees) {
+      const std::size_t middle = (agrees + differs) / 2;
+      Ask(middle);
+      if (e_.steps[middle].differs) {
+        differs = middle;
+      } else {
+        agrees = middle + 1;
+      }
+    }
+    return differs;
+  }
+
  private:
   verify::ShortenedRuns runs_;
   Gemm gemm_;
@@ -143,11 +169,17 @@ void FindWhereTheyPart(const Ran& ran, Gemm gemm, const HalfMatrix& input, const
   // Steps of uneven splits are in ascending k, like the departure.
   const auto at =
       std::find_if(e.steps.begin(), e.steps.end(), [&](const Step& step) { return step.k == d.k; });
-  e.departure = static_cast<int>(at - e.steps.begin());
-  for (int i = std::max(e.departure - 2, 0);
-       i <= e.departure + 2 && i < static_cast<int>(e.steps.size()); ++i) {
-    sums.Ask(static_cast<std::size_t>(i));
+  sums.Ask(static_cast<std::size_t>(at - e.steps.begin()));
+  // An error that comes and goes (a rounding) may have shown before the step that a bisection
+  // finds: nothing that was asked in front of what is told may differ.
+  std::size_t known = e.steps.size();
+  for (std::size_t first = sums.FirstDifference(); first < known; first = sums.FirstDifference()) {
+    known = sums.Narrow(first);
+    for (std::size_t i = known < 2 ? 0 : known - 2; i < std::min(known + 3, e.steps.size()); ++i) {
+      sums.Ask(i);
+    }
   }
+  e.departure = known == e.steps.size() ? -1 : static_cast<int>(known);
 }
 
 // One row of W13 or W2 on its own, so that its bound costs one row.
@@ -197,11 +229,11 @@ void ExplainGemm(const Ran& ran, Gemm gemm, Explanation& e) {
   }
   e.result.device = Value(got.row(e.row)[static_cast<std::size_t>(e.col)]);
   DeviceSums sums(ran, gemm, e);
-  if (e.result.model && !Same(*e.result.device, *e.result.model)) {
-    FindWhereTheyPart(ran, gemm, input, tactic, sums, e);
-  }
   for (const std::size_t i : Chosen(e.steps, ran.options.device_steps)) {
     sums.Ask(i);
+  }
+  if (e.result.model && !Same(*e.result.device, *e.result.model)) {
+    FindWhereTheyPart(ran, gemm, input, tactic, sums, e);
   }
 }
 
