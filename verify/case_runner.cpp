@@ -82,7 +82,7 @@ CaseRecord RunCase(const Problem& problem, const DeviceOptions& options,
   record.reproduction = ReproductionLine(record.descriptor, options, judge);
   record.active_experts = static_cast<int>(problem.experts.size());
 
-  const std::unique_ptr<kernels::Device> device = MakeDevice(options, problem.c.numerics);
+  const std::unique_ptr<kernels::Device> device = MakeDeviceFor(options, problem.c);
   record.device = device->Describe();
   DeviceUnderTest under_test;
   // A GPU has the arithmetic it has, whatever the case asks for.

@@ -1,5 +1,6 @@
 #include "verify/device_options.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <set>
@@ -82,6 +83,24 @@ std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numeri
   return options.implementation->MakeDevice(
       [options, numerics] { return MakePlainDevice(options, numerics, false, 0); },
       [options, numerics, gpu] { return MakePlainDevice(options, numerics, true, gpu); });
+}
+
+std::uint64_t LaunchLimit(const Case& c) {
+  const auto slots = static_cast<std::uint64_t>(c.shape.slots());
+  const auto experts = static_cast<std::uint64_t>(c.shape.experts);
+  const auto tile = static_cast<std::uint64_t>(std::max(c.w13.tile.m, c.w2.tile.m));
+  const std::uint64_t weights = std::uint64_t{3} * static_cast<std::uint64_t>(c.shape.hidden) *
+                                static_cast<std::uint64_t>(c.shape.intermediate);
+  const std::uint64_t rows = slots + std::min(slots, experts) * tile;
+  return (std::uint64_t{1} << 31) + 16 * weights * (experts + rows);
+}
+
+std::unique_ptr<kernels::Device> MakeDeviceFor(const DeviceOptions& options, const Case& c) {
+  DeviceOptions limited = options;
+  if (limited.instruction_limit == 0) {
+    limited.instruction_limit = LaunchLimit(c);
+  }
+  return MakeDevice(limited, c.numerics);
 }
 
 std::vector<kernels::ModuleImage> ReadOverrides(const std::vector<std::string>& paths) {

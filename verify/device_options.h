@@ -23,7 +23,8 @@ struct DeviceOptions {
   std::vector<kernels::ModuleImage> overrides;  ///< from --kernels
   /// Somebody else's kernels in the place of the built-in ones; null: none.
   std::shared_ptr<const kernels::Implementation> implementation;
-  std::uint64_t instruction_limit = 0;  ///< simulator: lane instructions a launch; 0: its default
+  /// Simulator: lane instructions a launch; 0: MakeDeviceFor takes LaunchLimit of the case.
+  std::uint64_t instruction_limit = 0;
   StudyHooks hooks;
 
   /// All modules beside the built-in ones: for kernels::KernelSet.
@@ -35,6 +36,14 @@ struct DeviceOptions {
 /// Makes the device that `options` and the case's numerics ask for. Throws Error: status 2 for an
 /// unknown kind, status 3 when the device is not available.
 std::unique_ptr<kernels::Device> MakeDevice(const DeviceOptions& options, Numerics numerics);
+
+/// Lane instructions after which a launch for this case counts as a loop without an end: 2^31 and
+/// 16 for each weight of the layer and each multiplication of the padded tiles, more than fifty
+/// times what the built-in kernels take at the contract shape.
+std::uint64_t LaunchLimit(const Case& c);
+
+/// MakeDevice for one case: with its numerics and, unless `options` has one, its limit.
+std::unique_ptr<kernels::Device> MakeDeviceFor(const DeviceOptions& options, const Case& c);
 
 /// Reads `--kernels` files as they stand; the device parses them. Throws Error (status 2) for a
 /// file that cannot be read.

@@ -29,7 +29,7 @@ HalfMatrix ShortenedRuns::Run(Gemm gemm, int kept) const {
   const Case& c = problem_.c;
   const bool is_w13 = gemm == Gemm::kW13;
   const kernels::Plan plan = is_w13 ? W13Plan(kept) : W2Plan(kept);
-  const std::unique_ptr<kernels::Device> device = MakeDevice(options_, c.numerics);
+  const std::unique_ptr<kernels::Device> device = MakeDeviceFor(options_, c);
   kernels::KernelSet set(*device, options_.overrides);
   const ObservedStage out = kernels::RunPlan(*device, set, plan, c.shape, {});
   const std::vector<std::uint16_t>& bits = is_w13 ? out.w13 : out.w2;

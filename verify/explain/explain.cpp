@@ -50,7 +50,7 @@ RowRoute RouteOfRow(const Ran& ran, int row) {
 Explanation Explain(const Problem& problem, Stage stage, int row, int col,
                     const ExplainOptions& options) {
   const Case& c = problem.c;
-  const std::unique_ptr<kernels::Device> device = verify::MakeDevice(options.device, c.numerics);
+  const std::unique_ptr<kernels::Device> device = verify::MakeDeviceFor(options.device, c);
   kernels::KernelSet set(*device, options.device.modules());
   Ran ran{problem,
           options,

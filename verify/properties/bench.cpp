@@ -16,6 +16,10 @@ std::string Describe(const kernels::Finding& finding) {
   return text;
 }
 
+// Lane instructions of a launch after which it counts as a loop without an end: drawn cases are
+// small.
+constexpr std::uint64_t kInstructionLimit = std::uint64_t{1} << 33;
+
 }  // namespace
 
 Bench::Bench(MakeDevice make, std::vector<kernels::ModuleImage> overrides, std::uint64_t schedule)
@@ -26,6 +30,9 @@ Bench::Bench(const verify::DeviceOptions& options)
           [options](const Wish& wish) {
             verify::DeviceOptions wanted = options;
             wanted.schedule = wish.schedule;
+            if (wanted.instruction_limit == 0) {
+              wanted.instruction_limit = kInstructionLimit;
+            }
             wanted.all_checks = options.all_checks && wish.all_checks;
             return verify::MakeDevice(wanted, wish.numerics);
           },

@@ -26,7 +26,8 @@ bool Has(const Instruction& instruction, std::string_view modifier) {
 /// mul, add or sub of a floating-point type, without a rounding modifier.
 bool IsOpen(const Instruction& instruction, std::string_view opcode) {
   if (instruction.opcode != opcode || instruction.modifiers.empty() ||
-      instruction.operands.size() != 3 || !IsOneOf(kContractedTypes, instruction.modifiers.back())) {
+      instruction.operands.size() != 3 ||
+      !IsOneOf(kContractedTypes, instruction.modifiers.back())) {
     return false;
   }
   return std::all_of(instruction.modifiers.begin(), instruction.modifiers.end() - 1,

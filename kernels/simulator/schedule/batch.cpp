@@ -12,9 +12,15 @@
 namespace voltcheck::simulator {
 namespace {
 
-/// A block that has not come to an end after this many instructions goes on among the others: it
-/// may be waiting for one of them, with plain loads.
-constexpr std::int64_t kLongest = std::int64_t{1} << 27;
+/// A block that has not come to an end after this many warp instructions goes on among the others:
+/// it may be waiting for one of them, with plain loads. All of a batch together stay near the limit
+/// of the launch, so that loops without an end are noticed soon.
+std::int64_t Longest(const LaunchState& launch) {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 18;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 27;
+  const std::uint64_t share = launch.options.instruction_limit / (kWarpSize * kBatch);
+  return static_cast<std::int64_t>(std::clamp(share, kLeast, kMost));
+}
 
 /// Runs one block as far as it keeps to itself.
 void RunAlone(const LaunchState& launch, std::uint64_t block, bool logs, BatchMemory* memory,
@@ -28,8 +34,8 @@ void RunAlone(const LaunchState& launch, std::uint64_t block, bool logs, BatchMe
     entry.block->StartLog(*memory, logs);
   }
   entry.block->set_pauses_before_communication(true);
-  entry.stop =
-      entry.block->Run({cache.data(), memory == nullptr ? nullptr : &entry.block->log()}, kLongest);
+  entry.stop = entry.block->Run({cache.data(), memory == nullptr ? nullptr : &entry.block->log()},
+                                Longest(launch));
   if (entry.stop == Block::Stop::kSlice) {
     entry.stop = Block::Stop::kPaused;
   }

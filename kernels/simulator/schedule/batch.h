@@ -1,6 +1,7 @@
 #ifndef VOLTCHECK_KERNELS_SIMULATOR_SCHEDULE_BATCH_H_
 #define VOLTCHECK_KERNELS_SIMULATOR_SCHEDULE_BATCH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,9 @@
 #include "kernels/simulator/schedule/block.h"
 
 namespace voltcheck::simulator {
+
+/// Blocks that run side by side at a time. Fixed: it must not depend on the machine.
+inline constexpr std::size_t kBatch = 512;
 
 /// Block objects to use again: their rows and shared memory are allocated once.
 class BlockPool {

@@ -18,8 +18,6 @@ namespace {
 
 /// A block's turn while others could run, in units of Warp::used.
 constexpr std::int64_t kBlockTurn = 1 << 18;
-/// Blocks that run side by side at a time. Fixed: it must not depend on the machine.
-constexpr std::size_t kBatch = 512;
 /// Blocks that take turns when they cannot; more are admitted when all of them only wait.
 constexpr std::size_t kResident = 32;
 /// Rounds in which nobody finishes or changes memory before the launch counts as stuck.
@@ -122,13 +120,15 @@ class GridRun {
   void AdmitBatch(std::vector<BatchEntry>& entries) {
     for (BatchEntry& entry : entries) {
       if (entry.stop == Block::Stop::kPaused) {
+        resident_instructions_ += entry.block->lane_instructions();
         resident_.push_back(std::move(entry.block));
         continue;
       }
       result_.faulted |= entry.stop == Block::Stop::kKilled;
       Retire(entry.result);
     }
-    if (!result_.faulted && done_instructions_ > launch_.options.instruction_limit) {
+    if (!result_.faulted && resident_.empty() &&
+        done_instructions_ > launch_.options.instruction_limit) {
       result_.findings.Add(launch_, order_[next_ - 1], 0, "limit", LimitMessage(), kNone, 0);
       result_.faulted = true;
     }
@@ -141,18 +141,21 @@ class GridRun {
       Block& block = *resident_[i];
       const std::uint64_t messages = block.messages();
       const std::uint64_t changes = block.changes();
+      resident_instructions_ -= block.lane_instructions();
       const Block::Stop stop = block.Run(
           {site_cache_.data(), launch_.memory == nullptr ? nullptr : &block.log()}, kBlockTurn);
       if (stop == Block::Stop::kKilled) {
         result_.faulted = true;
         return true;
       }
-      if (done_instructions_ + block.lane_instructions() > launch_.options.instruction_limit) {
+      resident_instructions_ += block.lane_instructions();
+      if (done_instructions_ + resident_instructions_ > launch_.options.instruction_limit) {
         Stop(block, "limit", LimitMessage());
         return true;
       }
       if (stop == Block::Stop::kFinished) {
         progress = true;
+        resident_instructions_ -= block.lane_instructions();
         Retire(resident_[i]->TakeResult());
         pool_.Give(std::move(resident_[i]));
         resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -207,7 +210,8 @@ class GridRun {
   std::vector<Allocation*> site_cache_;
   BlockPool pool_;
   std::vector<std::unique_ptr<Block>> resident_;
-  std::uint64_t done_instructions_ = 0;
+  std::uint64_t done_instructions_ = 0;      ///< lane instructions of blocks that have ended
+  std::uint64_t resident_instructions_ = 0;  ///< and of those that take turns
   GridResult result_;
 };
 
