@@ -87,6 +87,37 @@ TEST(GlobalRaces, EitherBarrierIsNeeded) {
   ExpectUnordered(kWrite + kBarrier + kRelease, kAcquire + kRead);
 }
 
+// Split-K's lock: block 0 passes it on, block 1 waits for that and takes it back.
+TEST(GlobalRaces, AHandoverIsToldByOneThread) {
+  const std::string wait = kAcquire + kBarrier;
+  const std::string everyone = "st.release.gpu.global.u32 [%rd2+12288], 1;";
+  const std::string back = "@!%p1 st.release.gpu.global.u32 [%rd2+12288], 0;";
+  ExpectClean(Handover(kWrite + kBarrier + kRelease, wait + kRead + back));
+  const std::string finding = "did: only one of these stores lies before";
+  for (const std::uint64_t schedule : {0, 1, 2}) {
+    const auto findings = [&](const std::string& producer, const std::string& consumer) {
+      return FindingsOf(Handover(producer, consumer), 2, 64, schedule);
+    };
+    ExpectContains(findings(kWrite + kBarrier + everyone, wait + kRead + back), finding);
+    // By volatile stores behind a fence, taken back by an atomic.
+    ExpectContains(
+        findings(kWrite + kBarrier + "membar.gl; st.volatile.global.u32 [%rd2+12288], 1;",
+                 wait + "@!%p1 atom.global.exch.b32 %r6, [%rd2+12288], 0;"),
+        finding);
+  }
+  // Ordered by a barrier, the second store repeats the first.
+  ExpectClean(Handover(kWrite + kBarrier + "setp.ne.u32 %p4, %r1, 32;" +
+                           "@!%p4 st.release.gpu.global.u32 [%rd2+12288], 1;" + kBarrier + kRelease,
+                       wait + kRead + back));
+  // Nobody changes the word behind them: the same value any number of times.
+  ExpectOrdered(kWrite + kBarrier + everyone, wait + kRead);
+  // A flag that many set and one clears when all are through a barrier of the grid.
+  ExpectClean(
+      "st.relaxed.gpu.global.u32 [%rd2+64], 1; bar.sync 0; setp.ne.u32 %p1, %r1, 0;"
+      "@%p1 bra DONE; membar.gl; atom.global.add.u32 %r5, [%rd2+12288], 1; membar.gl;"
+      "setp.ne.u32 %p2, %r5, 1; @%p2 bra DONE; st.relaxed.gpu.global.u32 [%rd2+64], 0; DONE:");
+}
+
 TEST(GlobalRaces, RelaxedAccessesAloneOrderNothing) {
   ExpectUnordered(kWrite + kBarrier + kSetRelaxed, kAcquire + kBarrier + kRead);
   ExpectUnordered(kWrite + kBarrier + kRelease, kRelaxed + kBarrier + kRead);

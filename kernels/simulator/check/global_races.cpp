@@ -64,8 +64,37 @@ std::optional<GlobalRaces::Race> GlobalRaces::Against(const Access& access, cons
   return std::nullopt;
 }
 
+std::optional<GlobalRaces::Race> GlobalRaces::ToldTwice(const Access& access, const Cell& cell) {
+  if (!access.write || !access.order.strong || cell.strong.size() < 2) {
+    return std::nullopt;
+  }
+  // Which stores of other blocks lie before the access; the stamps are sorted by thread.
+  std::vector<const Stamp*> before;
+  std::vector<const Stamp*> open;
+  for (const Stamp& write : cell.strong) {
+    if (write.stored && write.stored != access.stored &&
+        BlockOf(write.thread) != BlockOf(access.thread)) {
+      const bool ordered = order_.IsBefore(write.thread, write.tick, access.thread) ||
+                           IsObserved(access, write, cell);
+      (ordered ? before : open).push_back(&write);
+    }
+  }
+  for (const Stamp* twin : before) {
+    const auto late = std::find_if(open.begin(), open.end(), [&](const Stamp* write) {
+      return BlockOf(write->thread) == BlockOf(twin->thread) && write->stored == twin->stored;
+    });
+    if (late != open.end()) {
+      return Race{(*late)->thread, (*late)->pc, true, twin->thread};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<GlobalRaces::Race> GlobalRaces::Touch(const Access& access, Cell& cell) {
   std::optional<Race> race = Against(access, cell);
+  if (!race) {
+    race = ToldTwice(access, cell);
+  }
   Stamp stamp{access.thread, order_.Now(access.thread), access.pc, access.order.strong,
               access.order.block_scope};
   if (access.order.strong) {
@@ -73,6 +102,7 @@ std::optional<GlobalRaces::Race> GlobalRaces::Touch(const Access& access, Cell& 
     stamp.observes = access.read;
     stamp.number = ++cell.numbers;
     stamp.sequence = cell.sequences;
+    stamp.stored = access.stored;
   }
   if (!access.write) {
     Note(cell.reads, stamp);

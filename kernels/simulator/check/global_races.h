@@ -25,11 +25,14 @@ class GlobalRaces {
     bool write = false;
     bool read = false;  ///< both: an atomic
     AccessOrder order;
+    std::optional<std::uint64_t> stored;  ///< what a strong store puts there
   };
   struct Race {
     GridThread other = 0;
     std::uint32_t other_pc = 0;
     bool other_write = false;
+    /// The other one stored what this thread of its block stored too, and this one was waited for.
+    std::optional<GridThread> twin = std::nullopt;
   };
   struct Writer {
     GridThread thread = 0;
@@ -58,6 +61,7 @@ class GlobalRaces {
     bool observes = false;       ///< a strong read, or an atomic
     std::uint32_t number = 0;    ///< strong accesses of the cell before it
     std::uint32_t sequence = 0;  ///< strong stores before it: from one to the next, atomics go on
+    std::optional<std::uint64_t> stored = std::nullopt;  ///< Access::stored
   };
   struct Cell {
     Stamp plain;                ///< last weak write
@@ -77,6 +81,9 @@ class GlobalRaces {
   /// itself or through atomics: observation puts the one write before what follows the read.
   bool IsObserved(const Access& access, const Stamp& write, const Cell& cell);
   std::optional<Race> Against(const Access& access, const Cell& cell);
+  /// A hand-over that two threads of a block tell: `access` changes the word, having seen what one
+  /// of them stored there, and the other one's store of the same value may come behind it as well.
+  std::optional<Race> ToldTwice(const Access& access, const Cell& cell);
   std::optional<Race> Touch(const Access& access, Cell& cell);
 
   ContestedBytes contested_;

@@ -35,14 +35,18 @@ GlobalRaces::Access MakeAccess(const MemorySite& site, std::uint32_t pc) {
   return access;
 }
 
+std::uint64_t OperandOf(const ExecContext& context, const MemorySite& site, Ref ref,
+                        std::uint32_t lane) {
+  return site.register_bits == 64 ? context.Row<const std::uint64_t>(ref)[lane]
+                                  : context.Row<const std::uint32_t>(ref)[lane];
+}
+
 }  // namespace
 
 std::uint32_t SwappingLanes(const ExecContext& context, const Instr& instr, const MemorySite& site,
                             const LanePointers& pointers) {
-  const auto operand = [&](std::uint32_t index, std::uint32_t lane) -> std::uint64_t {
-    const Ref ref = instr.op[index];
-    return site.register_bits == 64 ? context.Row<const std::uint64_t>(ref)[lane]
-                                    : context.Row<const std::uint32_t>(ref)[lane];
+  const auto operand = [&](std::uint32_t index, std::uint32_t lane) {
+    return OperandOf(context, site, instr.op[index], lane);
   };
   std::uint32_t swapping = 0;
   ForLanes(context.mask, [&](std::uint32_t lane) {
@@ -118,6 +122,9 @@ void OrderChecker::CheckRaces(ExecContext& context, const Instr& instr, const Me
     GlobalRaces::Access access = kind;
     access.thread = block_ * kThreadsOfBlock + context.warp * kWarpSize + lane;
     access.write = cas ? (swapping >> lane & 1) != 0 : kind.write;
+    if (site.write && !site.atomic && site.ordered && site.vector == 1) {
+      access.stored = OperandOf(context, site, instr.op[1], lane);
+    }
     const auto race =
         races.OnAccess(access, reinterpret_cast<std::uintptr_t>(pointers.host[lane]), bytes);
     if (race) {
@@ -133,17 +140,24 @@ void OrderChecker::ReportRace(const ExecContext& context, const Instr& instr, st
   const InstrInfo& other = program.info[race.other_pc];
   const Allocation* allocation = context.global->Find(address);
   const bool own_block = BlockOf(race.other) == block_;
+  const auto thread = [&](GridThread t) {
+    return "thread " + Name(CoordinatesOf(t % kThreadsOfBlock, launch_->block));
+  };
   const std::string who =
-      own_block ? "thread "
-                : "block " + Name(CoordinatesOf(BlockOf(race.other), launch_->grid)) + " thread ";
+      (own_block ? "" : "block " + Name(CoordinatesOf(BlockOf(race.other), launch_->grid)) + " ") +
+      thread(race.other);
+  const std::string between =
+      race.twin
+          ? ", as " + thread(*race.twin) + " did: only one of these stores lies before, so " +
+                "the other one may undo this write"
+          : " with no " +
+                std::string(own_block ? "barrier or release and acquire" : "release and acquire") +
+                " between";
   findings_->Add(*launch_, block_, context.warp * kWarpSize + lane, "race",
                  std::string(access.write ? "writes" : "reads") + " `" + allocation->name +
                      "` at offset " + std::to_string(address - allocation->base) + ", which " +
-                     who + Name(CoordinatesOf(race.other % kThreadsOfBlock, launch_->block)) +
-                     (race.other_write ? " wrote" : " read") + " at line " +
-                     std::to_string(other.line) + " (" + program.texts[other.text] + ") with no " +
-                     (own_block ? "barrier or release and acquire" : "release and acquire") +
-                     " between",
+                     who + (race.other_write ? " wrote" : " read") + " at line " +
+                     std::to_string(other.line) + " (" + program.texts[other.text] + ")" + between,
                  context.PcOf(instr), address);
 }
 
