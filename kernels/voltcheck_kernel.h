@@ -38,6 +38,9 @@
 extern "C" {
 #endif
 
+/* The header is C, with the names of C. */
+/* NOLINTBEGIN(readability-identifier-naming,modernize-use-using) */
+
 #define VOLTCHECK_KERNEL_ABI 1
 
 /* An address in the device's memory; 0 is none. */
@@ -241,6 +244,7 @@ typedef struct voltcheck_plugin {
 #endif
 VOLTCHECK_EXPORT const voltcheck_plugin* voltcheck_plugin_v1(void);
 #define VOLTCHECK_PLUGIN_SYMBOL "voltcheck_plugin_v1"
+/* NOLINTEND(readability-identifier-naming,modernize-use-using) */
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ class ExpressionParser {
     Or();
     Blanks();
     if (at_ != text_.size()) {
-      Fail("is not understood from " + Quote(std::string_view(text_).substr(at_)) + " on");
+      Fail("is not understood from " + Quote(std::string_view{text_}.substr(at_)) + " on");
     }
   }
 
@@ -49,7 +49,7 @@ class ExpressionParser {
   }
   bool Take(std::string_view sign) {
     Blanks();
-    if (std::string_view(text_).substr(at_, sign.size()) != sign) {
+    if (std::string_view{text_}.substr(at_, sign.size()) != sign) {
       return false;
     }
     at_ += sign.size();
@@ -126,7 +126,7 @@ class ExpressionParser {
     const std::string word = text_.substr(begin, at_ - begin);
     if (word.empty()) {
       Fail(at_ == text_.size() ? "ends where a number or a symbol is due"
-                               : "has " + Quote(std::string_view(text_).substr(at_, 1)) +
+                               : "has " + Quote(std::string_view{text_}.substr(at_, 1)) +
                                      " where a number or a symbol is due");
     }
     if (IsDigit(word.front())) {

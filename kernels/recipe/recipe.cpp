@@ -334,12 +334,10 @@ class Reader {
     OrderRecipe order;
     node.RequireObject({"kind", "splits", "chunk", "k_interleave", "interleave_width"});
     const std::string kind = node.At("kind").Text();
-    if (is_gemm && (kind == "mma" || kind == "wmma")) {
+    if (is_gemm ? kind == "mma" || kind == "wmma" : kind == "contract") {
       order.kind = DeclaredOrder::Kind::kMma;
     } else if (is_gemm && kind == "fma") {
       order.kind = DeclaredOrder::Kind::kFma;
-    } else if (!is_gemm && kind == "contract") {
-      order.kind = DeclaredOrder::Kind::kMma;
     } else {
       node.At("kind").Fail(is_gemm ? "is neither \"mma\" nor \"wmma\" nor \"fma\""
                                    : "is not \"contract\"");

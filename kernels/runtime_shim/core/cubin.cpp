@@ -94,7 +94,9 @@ std::string MachineCode(const std::string& cubin) {
   });
   std::string code;
   for (const auto& [name, bytes] : by_name) {
-    code += name + '\0' + std::to_string(bytes.size()) + '\0' + bytes;
+    for (const std::string& part : {name, std::to_string(bytes.size()), bytes}) {
+      code.append(part).push_back('\0');
+    }
   }
   return code;
 }

@@ -87,17 +87,19 @@ class Record {
         return "%";
       case 'd':
       case 'i':
-        return wide ? Formatted(conversion + "ll" + kind, Next<long long>())
+        return wide ? Formatted(conversion + "l" + kind, Next<std::int64_t>())
                     : Formatted(conversion + kind, Next<int>());
       case 'o':
       case 'u':
       case 'x':
       case 'X':
-        return wide ? Formatted(conversion + "ll" + kind, Next<unsigned long long>())
+        return wide ? Formatted(conversion + "l" + kind, Next<std::uint64_t>())
                     : Formatted(conversion + kind, Next<unsigned>());
       case 'c':
         return Formatted(conversion + kind, Next<int>());
       case 'p':
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the device, printed and never
+        // used
         return Formatted(conversion + kind, reinterpret_cast<void*>(Next<std::uintptr_t>()));
       case 's': {
         Next<std::uint64_t>();
