@@ -100,6 +100,7 @@ Allocation* AddressSpace::AllocateShared(std::uint64_t bytes, std::string_view n
   if (Fits(bytes)) {
     // The address is a number first and a place second: that is what makes it the same on both
     // sides. Nobody else maps here, and where somebody does this fails rather than overwrite it.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     host = mmap(reinterpret_cast<void*>(next_), MappedBytes(bytes), PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   }

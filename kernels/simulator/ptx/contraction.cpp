@@ -225,7 +225,7 @@ Statement Cut(const std::string& code, std::size_t begin) {
   statement.mnemonic = body.substr(0, space);
   for (std::size_t at = space; at < body.size();) {
     const std::size_t comma = std::min(body.find(',', at), body.size());
-    statement.operands.push_back(Trimmed(std::string_view(body).substr(at, comma - at)));
+    statement.operands.push_back(Trimmed(std::string_view{body}.substr(at, comma - at)));
     at = comma + 1;
   }
   return statement;

@@ -17,8 +17,6 @@
 #include "fixtures/case/error.h"
 #include "fixtures/case/temporary_folder.h"
 
-extern char** environ;
-
 namespace voltcheck::simulator::ptx {
 namespace {
 
@@ -29,6 +27,7 @@ constexpr std::size_t kMostListing = std::size_t{1} << 28;
 /// Runs a program without a shell, its output in `output`. Returns whether it ended with status 0.
 bool RunProgram(const std::vector<std::string>& words, const fs::path& output) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) {
     arguments.push_back(const_cast<char*>(word.c_str()));
   }
@@ -176,6 +175,7 @@ std::vector<Fusion> ReadListing(const std::string& listing,
     counts.fused += operation == "FFMA" || operation == "DFMA" || operation == "HFMA2";
   }
   std::vector<Fusion> fusions;
+  fusions.reserve(pairs.size());
   for (const ContractionPair& pair : pairs) {
     fusions.push_back(FusionOf(by_line[pair.multiply.line], by_line[pair.add.line],
                                pair.multiply.line == pair.add.line));

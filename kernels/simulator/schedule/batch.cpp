@@ -100,6 +100,7 @@ bool RunBatch(const LaunchState& launch, std::span<const std::uint64_t> blocks, 
     BatchMemory memory(*launch.global, launch.memory);
     TryBatch(launch, blocks, pool, memory, entries);
     std::vector<const BlockLog*> logs;
+    logs.reserve(entries.size());
     for (const BatchEntry& entry : entries) {
       logs.push_back(entry.block != nullptr ? &entry.block->log() : &entry.result.log);
     }
