@@ -23,6 +23,7 @@ const std::vector<std::string>& Attacks() {
       "]]><x>",
       "&lt;b&gt; & \"' `|\n| a | b |\n\n# head\n\n[x](http://example.invalid) @everyone",
       "=cmd|' /C calc'!A0,\"\r\n2,3",
+      // NOLINTNEXTLINE(misc-misleading-bidirectional): misleading on purpose
       "\x01\x02\xFF\xFE\xC0\x80 \xE2\x80\xAEgnp.exe\xEF\xBF\xBF",
       "t=1',$(touch owned)",
       std::string(3000, 'A'),

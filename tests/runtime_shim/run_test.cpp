@@ -41,7 +41,7 @@ class RunTest : public testing::Test {
   }
 
   static std::string Golden(const std::string& name) {
-    const std::string text = ReadText(fs::path(VOLTCHECK_PROGRAM_GOLDEN) / (name + ".txt"));
+    std::string text = ReadText(fs::path(VOLTCHECK_PROGRAM_GOLDEN) / (name + ".txt"));
     EXPECT_FALSE(text.empty()) << name;
     return text;
   }
