@@ -84,8 +84,8 @@ void ExpectAlike(const Pair& p) {
 
 TEST(FastRow, GivesThePlainFiguresForEveryTypeAndLength) {
   unsigned seed = 0;
-  for (const std::size_t n : {1, 2, 5, 15, 16, 17, 511, 512, 513, 1029, 5000}) {
-    for (const double distance : {0.0, 1e-4, 1e-2, 0.4, 3.0, 40.0}) {
+  for (const std::size_t n : {1, 2, 5, 15, 16, 17, 1023, 1024, 1025, 2100, 9000}) {
+    for (const double distance : {0.0, 1e-4, 1e-2, 0.05, 0.4, 0.9, 3.0, 40.0}) {
       for (const auto& [b, o] : {std::pair{Type::kF16, Type::kF16},
                                  {Type::kF32, Type::kF32},
                                  {Type::kBf16, Type::kF32},
@@ -126,20 +126,54 @@ TEST(FastRow, MaskedTokensThatAreFiniteDoNotBreakTheSums) {
   ExpectAlike({MakeRow(Type::kF32, b), MakeRow(Type::kF32, o)});
 }
 
+TEST(FastRow, RowsThatLieApartByAConstantOrInOneTokenKeepTheirDigits) {
+  for (const float offset : {-300.0F, 10.0F, 0.0F}) {
+    for (const std::size_t outlier : {0, 1500, 4090}) {
+      for (const float far : {0.0F, 0.3F, 2.0F, 30.0F}) {
+        SCOPED_TRACE(testing::Message() << offset << " " << outlier << " " << far);
+        Pair p = RandomPair(4100, 1e-3, Type::kF32, Type::kF32, 9);
+        for (std::size_t i = 0; i < 4100; ++i) {
+          // On a grid, so that differences are exact in fp32.
+          const auto on_grid = [](float x) { return std::round(x * 0x1p13F) * 0x1p-13F; };
+          p.base.values[i] = on_grid(p.base.values[i]);
+          p.other.values[i] = on_grid(p.other.values[i] + offset + (i == outlier ? far : 0));
+        }
+        ExpectAlike({MakeRow(Type::kF32, p.base.values), MakeRow(Type::kF32, p.other.values)});
+      }
+    }
+  }
+}
+
+TEST(FastRow, LogitsThatGrowAlongTheRowAndLargeOnesDoNotOverflow) {
+  for (const float step : {0.02F, 0.5F, 40.0F, 500.0F}) {
+    for (const float distance : {1e-3F, 0.3F, 5.0F}) {
+      std::vector<float> b(5000);
+      std::vector<float> o(5000);
+      for (std::size_t i = 0; i < b.size(); ++i) {
+        b[i] = step * static_cast<float>(i) - 100;
+        o[i] = b[i] + (i % 3 == 0 ? distance : 0);
+      }
+      SCOPED_TRACE(testing::Message() << step << " " << distance);
+      ExpectAlike({MakeRow(Type::kF32, b), MakeRow(Type::kF32, o)});
+      ExpectAlike({MakeRow(Type::kF32, o), MakeRow(Type::kF32, b)});
+    }
+  }
+}
+
 TEST(FastRow, ValuesThatAreNotFiniteAreCounted) {
   for (const float x :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()}) {
-    for (const std::size_t at : {0, 3, 511, 512, 899}) {
-      std::vector<float> values(900, 1);
+    for (const std::size_t at : {0, 3, 1023, 1024, 1499}) {
+      std::vector<float> values(1500, 1);
       const Row finite = MakeRow(Type::kF16, values);
       values[at] = x;
       const Row broken = MakeRow(Type::kF16, values);
       for (const auto& [b, o] :
            {std::pair{&finite, &broken}, {&broken, &finite}, {&broken, &broken}}) {
-        const verify::LogitRow row = CompareRows(b->view(), o->view(), 900);
+        const verify::LogitRow row = CompareRows(b->view(), o->view(), 1500);
         EXPECT_EQ(row.nonfinite, 1U);
-        EXPECT_EQ(row.compared, 899U);
+        EXPECT_EQ(row.compared, 1499U);
         EXPECT_EQ(row.base_argmax, -1);
       }
     }
@@ -149,9 +183,10 @@ TEST(FastRow, ValuesThatAreNotFiniteAreCounted) {
 TEST(FastRow, BitsAreTheSameOnEveryInstructionSet) {
   const Pair p = RandomPair(7001, 0.6, Type::kF16, Type::kF16, 5);
   const Pair q = RandomPair(2000, 1e-3, Type::kBf16, Type::kF32, 6);
+  const Pair far = RandomPair(3000, 5, Type::kF32, Type::kF32, 7);
   std::vector<verify::LogitRow> rows;
   const auto run = [&] {
-    for (const Pair* pair : {&p, &q}) {
+    for (const Pair* pair : {&p, &q, &far}) {
       rows.push_back(CompareRows(pair->base.view(), pair->other.view(), pair->base.values.size()));
     }
   };
@@ -162,9 +197,9 @@ TEST(FastRow, BitsAreTheSameOnEveryInstructionSet) {
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().DeInit();
-  ASSERT_GE(rows.size(), 6U) << "more than one instruction set";
-  for (std::size_t i = 2; i < rows.size(); ++i) {
-    const verify::LogitRow& want = rows[i % 2];
+  ASSERT_GE(rows.size(), 9U) << "more than one instruction set";
+  for (std::size_t i = 3; i < rows.size(); ++i) {
+    const verify::LogitRow& want = rows[i % 3];
     EXPECT_EQ(rows[i].sum, want.sum);
     EXPECT_EQ(rows[i].squares, want.squares);
     EXPECT_EQ(rows[i].kl, want.kl);

@@ -1,7 +1,8 @@
-// The inner loops over kChunk pairs of floats. Included once per Highway target.
+// The inner loop over kChunk pairs of logits. Included once per Highway target.
 //
-// Sixteen interleaved lanes whatever the vector width, multiplications and additions apart (no
-// fused operations), and lanes added by halves at the end: so each target gives the same bits.
+// Sixteen interleaved lanes whatever the vector width, every operation rounded as written (a fused
+// multiplication and addition once, also where the processor has none), and lanes added by halves
+// at the end: so each target gives the same bits.
 
 #if defined(VOLTCHECK_VERIFY_LOGITS_CHUNK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VOLTCHECK_VERIFY_LOGITS_CHUNK_INL_H_
@@ -10,7 +11,10 @@
 #define VOLTCHECK_VERIFY_LOGITS_CHUNK_INL_H_
 #endif
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,32 +22,7 @@
 
 #include "hwy/highway.h"
 #include "reference/arith/half.h"
-#include "verify/logits/fast_row.h"
-
-#ifndef VOLTCHECK_VERIFY_LOGITS_CHUNK_RESULTS_
-#define VOLTCHECK_VERIFY_LOGITS_CHUNK_RESULTS_
-namespace voltcheck::logits {
-
-/// Of the differences other - base of one chunk. `squares` is not finite when a value is not.
-struct ChunkScan {
-  float base_largest = 0;
-  float other_largest = 0;
-  float max_abs = 0;
-  std::uint64_t differing = 0;
-  double sum = 0;
-  double squares = 0;
-};
-
-/// With e = exp(base - largest) and d = (other - base) - shift: the sums of e, of e d and of
-/// e (exp(d) - 1 - d).
-struct ChunkWeights {
-  double weight = 0;
-  double moved = 0;
-  double curved = 0;
-};
-
-}  // namespace voltcheck::logits
-#endif
+#include "verify/logits/chunk.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace voltcheck::logits::HWY_NAMESPACE {
@@ -58,224 +37,307 @@ constexpr std::size_t kWidth = 16;
 constexpr std::size_t kLanes = hn::MaxLanes(DF());
 constexpr std::size_t kParts = kWidth / kLanes;
 
-/// Sixteen lanes in as many registers as they take.
-struct Wide {
-  VF part[kParts];
+/// a b + c, rounded once.
+HWY_INLINE VF Fused(VF a, VF b, VF c) {
+#if HWY_NATIVE_FMA
+  return hn::MulAdd(a, b, c);
+#else
+  alignas(64) std::array<std::array<float, kLanes>, 3> x;
+  hn::Store(a, DF(), x[0].data());
+  hn::Store(b, DF(), x[1].data());
+  hn::Store(c, DF(), x[2].data());
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    // The product is exact in double. The sum is made odd where it is not exact, which keeps the
+    // second rounding, to float, from going another way than a single one.
+    const double product = static_cast<double>(x[0][i]) * static_cast<double>(x[1][i]);
+    const double addend = static_cast<double>(x[2][i]);
+    double sum = product + addend;
+    const double part = sum - product;
+    const double rest = (product - (sum - part)) + (addend - part);
+    auto bits = std::bit_cast<std::uint64_t>(sum);
+    if ((rest > 0 || rest < 0) && bits % 2 == 0) {
+      bits = (rest > 0) == (sum > 0) ? bits + 1 : bits - 1;
+      sum = std::bit_cast<double>(bits);
+    }
+    x[0][i] = static_cast<float>(sum);
+  }
+  return hn::Load(DF(), x[0].data());
+#endif
+}
 
-  static Wide Of(float x) {
-    Wide w;
-    for (std::size_t i = 0; i < kParts; ++i) {
-      w.part[i] = hn::Set(DF(), x);
+/// The values at `at` as floats; exact.
+template <Type kType>
+HWY_INLINE VF LoadWide(const std::byte* at) {
+  const DF df;
+  if constexpr (kType == Type::kF32) {
+    return hn::LoadU(df, reinterpret_cast<const float*>(at));
+  } else {
+#if HWY_TARGET == HWY_SCALAR
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, at, sizeof(bits));
+    return hn::Set(df, kType == Type::kF16
+                           ? arith::HalfToFloat(bits)
+                           : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
+#else
+    using D16 = hn::Rebind<std::uint16_t, DF>;
+    const auto bits = hn::LoadU(D16(), reinterpret_cast<const std::uint16_t*>(at));
+    if constexpr (kType == Type::kBf16) {
+      const hn::RebindToUnsigned<DF> du;
+      return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
+    } else {
+#if HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
+      using DH = hn::Rebind<hwy::float16_t, DF>;
+      return hn::PromoteTo(df, hn::BitCast(DH(), bits));
+#else
+      alignas(64) std::array<std::uint16_t, kLanes> halves;
+      alignas(64) std::array<float, kLanes> floats;
+      hn::StoreU(bits, D16(), halves.data());
+      arith::HalfToFloat(halves.data(), floats.data(), kLanes);
+      return hn::Load(df, floats.data());
+#endif
     }
-    return w;
+#endif
   }
-  std::array<float, kWidth> Lanes() const {
-    alignas(64) std::array<float, kWidth> lanes;
-    for (std::size_t i = 0; i < kParts; ++i) {
-      hn::Store(part[i], DF(), lanes.data() + i * kLanes);
-    }
-    return lanes;
-  }
-  double Sum() const {
-    const std::array<float, kWidth> lanes = Lanes();
-    std::array<double, kWidth> sums{};
-    for (std::size_t i = 0; i < kWidth; ++i) {
-      sums[i] = static_cast<double>(lanes[i]);
-    }
-    for (std::size_t half = kWidth / 2; half > 0; half /= 2) {
-      for (std::size_t i = 0; i < half; ++i) {
-        sums[i] += sums[i + half];
-      }
-    }
-    return sums[0];
-  }
-  float Max() const {
-    const std::array<float, kWidth> lanes = Lanes();
-    float largest = lanes[0];
-    for (const float x : lanes) {
-      largest = x > largest ? x : largest;
-    }
-    return largest;
+}
+
+/// 2^(x L - exponent), where L is log2(e) as a float: exp(x) to about 8e-8 but for the factor
+/// kExponentScale on x. 0 below 2^-126.5. x L may be at most 2^20 and exponent + 100.
+struct Power {
+  VF low;    // what is below counts as this: 0 comes out
+  VF magic;  // a float near 1.5 * 2^23 keeps no fraction; its low bits are a biased exponent
+
+  explicit Power(int exponent)
+      : low(hn::Set(DF(), static_cast<float>((exponent - 127) * 0.6931471805599453))),
+        magic(hn::Set(DF(), 12582912.0F + static_cast<float>(127 - exponent))) {}
+
+  HWY_INLINE VF operator()(VF x) const {
+    const DF df;
+    const VF log2_e = hn::Set(df, kLog2E);
+    const VF kept = hn::Max(x, low);
+    const VF shifted = Fused(kept, log2_e, magic);
+    // Less the whole number that was rounded to; the product is not rounded in between.
+    const VF f = Fused(kept, log2_e, hn::Sub(magic, shifted));
+    // 2^f on |f| <= 1/2 to 1.6e-8 of it, the smallest such error for this degree.
+    VF y = hn::Set(df, 0.000153457921F);
+    y = Fused(y, f, hn::Set(df, 0.00133999297F));
+    y = Fused(y, f, hn::Set(df, 0.00961848907F));
+    y = Fused(y, f, hn::Set(df, 0.0555032864F));
+    y = Fused(y, f, hn::Set(df, 0.240226462F));
+    y = Fused(y, f, hn::Set(df, 0.693147182F));
+    y = Fused(y, f, hn::Set(df, 1.0F));
+    return hn::Mul(y, hn::BitCast(df, hn::ShiftLeft<23>(hn::BitCast(DI(), shifted))));
   }
 };
 
-inline ChunkScan ScanChunk(const float* base, const float* other) {
+/// (exp(d) - 1 - d) / d^2, interpolated: to 1.1e-8 of it on |d| <= 1/16 (`kReach` is kNear), to
+/// 5.9e-8 on |d| <= 1/2.
+template <Reach kReach>
+HWY_INLINE VF Curvature(VF d) {
   const DF df;
-  Wide base_largest = Wide::Of(-std::numeric_limits<float>::infinity());
-  Wide other_largest = base_largest;
-  Wide max_abs = Wide::Of(0);
-  Wide sum = Wide::Of(0);
-  Wide squares = Wide::Of(0);
-  Wide equal = Wide::Of(0);
-  const VF one = hn::Set(df, 1.0F);
-  for (std::size_t at = 0; at < kChunk; at += kWidth) {
-    for (std::size_t i = 0; i < kParts; ++i) {
-      const VF b = hn::LoadU(df, base + at + i * kLanes);
-      const VF o = hn::LoadU(df, other + at + i * kLanes);
-      const VF d = hn::Sub(o, b);
-      base_largest.part[i] = hn::Max(base_largest.part[i], b);
-      other_largest.part[i] = hn::Max(other_largest.part[i], o);
-      max_abs.part[i] = hn::Max(max_abs.part[i], hn::Abs(d));
-      sum.part[i] = hn::Add(sum.part[i], d);
-      squares.part[i] = hn::Add(squares.part[i], hn::Mul(d, d));
-      equal.part[i] = hn::Add(equal.part[i], hn::IfThenElseZero(hn::Eq(b, o), one));
-    }
-  }
-  ChunkScan scan;
-  scan.base_largest = base_largest.Max();
-  scan.other_largest = other_largest.Max();
-  scan.max_abs = max_abs.Max();
-  scan.differing = kChunk - static_cast<std::uint64_t>(equal.Sum());
-  scan.sum = sum.Sum();
-  scan.squares = squares.Sum();
-  return scan;
-}
-
-/// c0 + c1 x + c2 x^2 + ..., in pairs (c0 + c1 x) + x^2 (...), whose additions do not wait for each
-/// other.
-template <std::size_t kTerms>
-HWY_INLINE VF Polynomial(VF x, VF x2, const float (&c)[kTerms]) {
-  const auto pair = [&](std::size_t i) {
-    const VF low = hn::Set(DF(), c[i]);
-    return i + 1 < kTerms ? hn::Add(low, hn::Mul(x, hn::Set(DF(), c[i + 1]))) : low;
-  };
-  VF y = pair((kTerms - 1) / 2 * 2);
-  for (std::size_t i = (kTerms - 1) / 2 * 2; i > 0;) {
-    i -= 2;
-    y = hn::Add(pair(i), hn::Mul(x2, y));
-  }
-  return y;
-}
-
-/// exp(x) for x <= 0 up to rounding above; 0 below -87.7, where the power of two has the exponent
-/// bits 0.
-HWY_INLINE VF Exp(VF x) {
-  const DF df;
-  // A float at 1.5 * 2^23 keeps no fraction: adding it rounds to nearest even, and the whole number
-  // stands in the low bits.
-  const VF magic = hn::Set(df, 12582912.0F);
-  const VF kept = hn::Max(x, hn::Set(df, -88.0F));
-  const VF shifted = hn::Add(hn::Mul(kept, hn::Set(df, 1.44269504F)), magic);
-  const VF n = hn::Sub(shifted, magic);
-  // ln 2 in two parts; the first has nine bits, so n times it is exact.
-  VF r = hn::Sub(kept, hn::Mul(n, hn::Set(df, 0.693359375F)));
-  r = hn::Sub(r, hn::Mul(n, hn::Set(df, -2.12194440e-4F)));
-  // (exp(r) - 1 - r) / r^2 on |r| <= ln 2 / 2, interpolated at Chebyshev's points: exp(r)
-  // to 1.1e-8.
-  constexpr float kTail[] = {0.5F, 0.166665763F, 0.0416665561F, 0.00836317893F, 0.0013926184F};
-  const VF r2 = hn::Mul(r, r);
-  const VF tail = hn::Mul(r2, Polynomial(r, r2, kTail));
-  const VF exp_r = hn::Add(hn::Set(df, 1.0F), hn::Add(r, tail));
-  const auto exponent = hn::Add(hn::ShiftLeft<23>(hn::BitCast(DI(), shifted)),
-                                hn::Set(DI(), std::int32_t{127} << 23));
-  return hn::Mul(exp_r, hn::BitCast(df, exponent));
-}
-
-/// e (exp(d) - 1 - d) where |d| is at most `kNear`.
-template <bool kNear>
-HWY_INLINE VF Curve(VF ed, VF d) {
-  // (exp(d) - 1 - d) / d^2, interpolated: to 1.1e-8 of it on |d| <= 1/16, to 5.9e-8 on |d| <= 1/2.
-  constexpr float kNarrow[] = {0.5F, 0.166666672F, 0.0416720919F, 0.00833410863F};
-  constexpr float kBroad[] = {0.5F,           0.166666672F,   0.0416657925F,
-                              0.00833323598F, 0.00139821856F, 0.000199448739F};
-  const VF d2 = hn::Mul(d, d);
-  if constexpr (kNear) {
-    return hn::Mul(hn::Mul(ed, d), Polynomial(d, d2, kNarrow));
+  if constexpr (kReach == Reach::kNear) {
+    VF y = Fused(d, hn::Set(df, 0.00833410863F), hn::Set(df, 0.0416720919F));
+    y = Fused(y, d, hn::Set(df, 0.166666672F));
+    return Fused(y, d, hn::Set(df, 0.5F));
   } else {
-    return hn::Mul(hn::Mul(ed, d), Polynomial(d, d2, kBroad));
+    VF y = Fused(d, hn::Set(df, 0.000199448739F), hn::Set(df, 0.00139821856F));
+    y = Fused(y, d, hn::Set(df, 0.00833323598F));
+    y = Fused(y, d, hn::Set(df, 0.0416657925F));
+    y = Fused(y, d, hn::Set(df, 0.166666672F));
+    return Fused(y, d, hn::Set(df, 0.5F));
   }
 }
 
-/// `kNear`: every |d| of the chunk is at most 1/16. That depends on values alone, so all targets
-/// take the same way.
-template <bool kNear>
-HWY_INLINE ChunkWeights Weigh(const float* base, const float* other, float largest, float shift) {
+/// The sums of every kWidth-th pair, from the first kLanes of them on.
+struct Strand {
+  VF base_largest, other_largest, lowest, highest, sum, squares, weight, moved, last;
+  hn::Vec<DI> differing;
+};
+
+template <Type kType, Reach kReach>
+HWY_INLINE Strand CompareStrand(const std::byte* base, const std::byte* other,
+                                const ChunkScale& scale) {
   const DF df;
-  const VF vlargest = hn::Set(df, largest);
-  const VF vshift = hn::Set(df, shift);
+  const Power power(scale.base_exponent);
+  const Power other_power(scale.other_exponent);
+  const VF shift = hn::Set(df, scale.shift);
   const VF half = hn::Set(df, 0.5F);
-  Wide weight = Wide::Of(0);
-  Wide moved = Wide::Of(0);
-  Wide curved = Wide::Of(0);
+  VF base_largest = hn::Set(df, -std::numeric_limits<float>::infinity());
+  VF other_largest = base_largest;
+  VF highest = base_largest;
+  VF lowest = hn::Neg(base_largest);
+  VF sum = hn::Zero(df);
+  VF squares = sum;
+  VF weight = sum;
+  VF moved = sum;
+  VF last = sum;
+  auto differing = hn::Zero(DI());
   for (std::size_t at = 0; at < kChunk; at += kWidth) {
-    for (std::size_t i = 0; i < kParts; ++i) {
-      const VF b = hn::LoadU(df, base + at + i * kLanes);
-      const VF o = hn::LoadU(df, other + at + i * kLanes);
-      const VF d = hn::Sub(hn::Sub(o, b), vshift);
-      const VF e = Exp(hn::Sub(b, vlargest));
-      const VF ed = hn::Mul(e, d);
-      VF curve = Curve<kNear>(ed, d);
-      if constexpr (!kNear) {
-        const auto large = hn::Gt(hn::Abs(d), half);
+    const VF b = LoadWide<kType>(base + at * BytesOf(kType));
+    const VF o = LoadWide<kType>(other + at * BytesOf(kType));
+    const VF d = hn::Sub(o, b);
+    base_largest = hn::Max(base_largest, b);
+    other_largest = hn::Max(other_largest, o);
+    lowest = hn::Min(lowest, d);
+    highest = hn::Max(highest, d);
+    sum = hn::Add(sum, d);
+    squares = Fused(d, d, squares);
+    // A mask that holds is -1.
+    differing = hn::Sub(differing, hn::BitCast(DI(), hn::VecFromMask(df, hn::Ne(b, o))));
+    const VF e = power(b);
+    weight = hn::Add(weight, e);
+    const VF away = hn::Sub(d, shift);
+    if constexpr (kReach == Reach::kFar) {
+      moved = Fused(e, away, moved);
+      last = hn::Add(last, other_power(o));
+    } else {
+      const VF ed = hn::Mul(e, away);
+      moved = hn::Add(moved, ed);
+      const VF edd = hn::Mul(ed, away);
+      if constexpr (kReach == Reach::kNear) {
+        last = Fused(edd, Curvature<kReach>(away), last);
+      } else {
+        VF curve = hn::Mul(edd, Curvature<kReach>(away));
+        const auto large = hn::Gt(hn::Abs(away), half);
         if (HWY_UNLIKELY(!hn::AllFalse(df, large))) {
-          const VF e_other = Exp(hn::Sub(hn::Sub(o, vlargest), vshift));
+          const VF e_other = power(hn::Sub(o, shift));
           curve = hn::IfThenElse(large, hn::Sub(hn::Sub(e_other, e), ed), curve);
         }
+        last = hn::Add(last, curve);
       }
-      weight.part[i] = hn::Add(weight.part[i], e);
-      moved.part[i] = hn::Add(moved.part[i], ed);
-      curved.part[i] = hn::Add(curved.part[i], curve);
     }
   }
-  return {weight.Sum(), moved.Sum(), curved.Sum()};
+  return {base_largest, other_largest, lowest, highest, sum,
+          squares,      weight,        moved,  last,    differing};
 }
 
-/// `farthest`: no |d| of the chunk is larger.
-inline ChunkWeights WeighChunk(const float* base, const float* other, float largest, float shift,
-                               float farthest) {
-  return farthest <= 0.0625F ? Weigh<true>(base, other, largest, shift)
-                             : Weigh<false>(base, other, largest, shift);
+/// Adds the sixteen lanes by halves: i and i + 8, then i and i + 4, and so on.
+HWY_INLINE double SumByHalves(const std::array<VF, kParts>& parts) {
+  alignas(64) std::array<float, kWidth> lanes;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    hn::Store(parts[i], DF(), lanes.data() + i * kLanes);
+  }
+  std::array<double, kWidth / 2> sums;
+  for (std::size_t i = 0; i < kWidth / 2; ++i) {
+    sums[i] = static_cast<double>(lanes[i]) + static_cast<double>(lanes[i + kWidth / 2]);
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    sums[i] += sums[i + 4];
+  }
+  return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+HWY_INLINE float LargestOf(const std::array<VF, kParts>& parts) {
+  VF largest = parts[0];
+  for (std::size_t i = 1; i < kParts; ++i) {
+    largest = hn::Max(largest, parts[i]);
+  }
+  return hn::GetLane(hn::MaxOfLanes(DF(), largest));
+}
+
+template <Type kType, Reach kReach>
+HWY_NOINLINE ChunkFigures CompareChunkOf(const std::byte* base, const std::byte* other,
+                                         const ChunkScale& scale) {
+  std::array<Strand, kParts> strands;
+  // One after another, so that all sums stay in registers.
+  for (std::size_t part = 0; part < kParts; ++part) {
+    const std::size_t first = part * kLanes * BytesOf(kType);
+    strands[part] = CompareStrand<kType, kReach>(base + first, other + first, scale);
+  }
+  const auto parts = [&](auto get) {
+    std::array<VF, kParts> all;
+    for (std::size_t part = 0; part < kParts; ++part) {
+      all[part] = get(strands[part]);
+    }
+    return all;
+  };
+  ChunkFigures f;
+  f.base_largest = LargestOf(parts([](const Strand& s) { return s.base_largest; }));
+  f.other_largest = LargestOf(parts([](const Strand& s) { return s.other_largest; }));
+  f.lowest = -LargestOf(parts([](const Strand& s) { return hn::Neg(s.lowest); }));
+  f.highest = LargestOf(parts([](const Strand& s) { return s.highest; }));
+  for (const Strand& strand : strands) {
+    f.differing += static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(DI(), strand.differing)));
+  }
+  f.sum = SumByHalves(parts([](const Strand& s) { return s.sum; }));
+  f.squares = SumByHalves(parts([](const Strand& s) { return s.squares; }));
+  f.weight = SumByHalves(parts([](const Strand& s) { return s.weight; }));
+  f.moved = SumByHalves(parts([](const Strand& s) { return s.moved; }));
+  f.last = SumByHalves(parts([](const Strand& s) { return s.last; }));
+  return f;
+}
+
+template <Type kType>
+ChunkFigures CompareChunkOfType(const std::byte* base, const std::byte* other,
+                                const ChunkScale& scale, Reach reach) {
+  switch (reach) {
+    case Reach::kNear:
+      return CompareChunkOf<kType, Reach::kNear>(base, other, scale);
+    case Reach::kMiddle:
+      return CompareChunkOf<kType, Reach::kMiddle>(base, other, scale);
+    case Reach::kFar:
+      break;
+  }
+  return CompareChunkOf<kType, Reach::kFar>(base, other, scale);
+}
+
+inline ChunkFigures CompareChunk(const std::byte* base, const std::byte* other, Type type,
+                                 const ChunkScale& scale, Reach reach) {
+  switch (type) {
+    case Type::kF16:
+      return CompareChunkOfType<Type::kF16>(base, other, scale, reach);
+    case Type::kBf16:
+      return CompareChunkOfType<Type::kBf16>(base, other, scale, reach);
+    case Type::kF32:
+      break;
+  }
+  return CompareChunkOfType<Type::kF32>(base, other, scale, reach);
 }
 
 /// The largest value of one chunk; `finite` is false when a value is not.
-inline float LargestOfChunk(const float* row, bool& finite) {
+template <Type kType>
+float LargestOfChunkOf(const std::byte* row, bool& finite) {
   const DF df;
-  Wide largest = Wide::Of(-std::numeric_limits<float>::infinity());
-  Wide zeros = Wide::Of(0);
+  std::array<VF, kParts> largest;
+  std::array<VF, kParts> zeros;
+  largest.fill(hn::Set(df, -std::numeric_limits<float>::infinity()));
+  zeros.fill(hn::Zero(df));
   for (std::size_t at = 0; at < kChunk; at += kWidth) {
     for (std::size_t i = 0; i < kParts; ++i) {
-      const VF x = hn::LoadU(df, row + at + i * kLanes);
-      largest.part[i] = hn::Max(largest.part[i], x);
-      zeros.part[i] = hn::Add(zeros.part[i], hn::Sub(x, x));  // NaN from an infinity or a NaN on
+      const VF x = LoadWide<kType>(row + (at + i * kLanes) * BytesOf(kType));
+      largest[i] = hn::Max(largest[i], x);
+      zeros[i] = hn::Add(zeros[i], hn::Sub(x, x));  // NaN from an infinity or a NaN on
     }
   }
-  finite = zeros.Sum() == 0;
-  return largest.Max();
+  finite = true;
+  for (const VF zero : zeros) {
+    finite = finite && hn::AllTrue(df, hn::Eq(zero, zero));
+  }
+  return LargestOf(largest);
+}
+
+inline float LargestOfChunk(const std::byte* row, Type type, bool& finite) {
+  return type == Type::kF16    ? LargestOfChunkOf<Type::kF16>(row, finite)
+         : type == Type::kBf16 ? LargestOfChunkOf<Type::kBf16>(row, finite)
+                               : LargestOfChunkOf<Type::kF32>(row, finite);
+}
+
+template <Type kType>
+void WidenValues(const std::byte* in, std::size_t count, float* out) {
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    hn::StoreU(LoadWide<kType>(in + i * BytesOf(kType)), DF(), out + i);
+  }
+  for (; i < count; ++i) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, in + 2 * i, sizeof(bits));
+    out[i] = kType == Type::kF16 ? arith::HalfToFloat(bits)
+                                 : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  }
 }
 
 /// 16-bit floats to fp32; `brain`: bf16, the upper half of a float.
 inline void WidenHalves(const std::byte* in, bool brain, std::size_t count, float* out) {
-  std::size_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  using DU = hn::RebindToUnsigned<DF>;
-  using D16 = hn::Rebind<std::uint16_t, DF>;
-  for (; i + kLanes <= count; i += kLanes) {
-    const auto* at = reinterpret_cast<const std::uint16_t*>(in + 2 * i);
-    const auto bits = hn::LoadU(D16(), at);
-    if (brain) {
-      hn::StoreU(hn::BitCast(DF(), hn::ShiftLeft<16>(hn::PromoteTo(DU(), bits))), DF(), out + i);
-      continue;
-    }
-#if HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
-    using DH = hn::Rebind<hwy::float16_t, DF>;
-    hn::StoreU(hn::PromoteTo(DF(), hn::BitCast(DH(), bits)), DF(), out + i);
-#else
-    alignas(64) std::array<std::uint16_t, kLanes> halves;
-    hn::StoreU(bits, D16(), halves.data());
-    arith::HalfToFloat(halves.data(), out + i, kLanes);
-#endif
-  }
-#endif
-  for (; i < count; ++i) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, in + 2 * i, sizeof(bits));
-    const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
-    if (brain) {
-      std::memcpy(out + i, &wide, sizeof(wide));
-    } else {
-      out[i] = arith::HalfToFloat(bits);
-    }
-  }
+  brain ? WidenValues<Type::kBf16>(in, count, out) : WidenValues<Type::kF16>(in, count, out);
 }
 
 }  // namespace voltcheck::logits::HWY_NAMESPACE

@@ -12,24 +12,22 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "reference/arith/half.h"
-#include "reference/exponential.h"
+#include "verify/logits/row_sums.h"
 
 namespace voltcheck::logits {
 
+HWY_EXPORT(CompareChunk);
 HWY_EXPORT(LargestOfChunk);
-HWY_EXPORT(ScanChunk);
-HWY_EXPORT(WeighChunk);
 HWY_EXPORT(WidenHalves);
 
 std::string_view ToString(Type type) {
   constexpr std::array<std::string_view, 3> kNames{"fp16", "bf16", "fp32"};
   return kNames[static_cast<std::size_t>(type)];
 }
-
-std::size_t BytesOf(Type type) { return type == Type::kF32 ? 4 : 2; }
 
 void Widen(RowView row, std::size_t first, std::size_t count, float* out) {
   const std::byte* data = row.data + first * BytesOf(row.type);
@@ -44,43 +42,35 @@ namespace {
 
 constexpr std::size_t kTop = verify::kTopTokens;
 
-// Both rows in pieces of kChunk floats; the last piece is filled up with values that add nothing.
-class Chunks {
+// A piece of kChunk values of a row.
+struct Piece {
+  const std::byte* data = nullptr;
+  Type type = Type::kF32;
+};
+
+// A row in pieces of kChunk values; the last one is filled up with values that add nothing.
+class Pieces {
  public:
-  Chunks(RowView base_row, RowView other_row, std::size_t count)
-      : base_(base_row), other_(other_row), count_(count) {}
+  Pieces(RowView row, std::size_t count) : row_(row), count_(count) {}
 
-  std::size_t chunks() const { return (count_ + kChunk - 1) / kChunk; }
-  std::size_t size(std::size_t chunk) const { return std::min(kChunk, count_ - chunk * kChunk); }
-  // `base` and `other` then show the chunk's floats.
-  void Load(std::size_t chunk) {
-    base = Floats(base_, chunk, b_.data());
-    other = Floats(other_, chunk, o_.data());
-  }
-  // A whole chunk of aligned floats is read where it lies.
-  const float* Floats(RowView row, std::size_t chunk, float* buffer) const {
-    const std::byte* at = row.data + chunk * kChunk * BytesOf(row.type);
-    if (row.type == Type::kF32 && size(chunk) == kChunk &&
-        reinterpret_cast<std::uintptr_t>(at) % alignof(float) == 0) {
-      return reinterpret_cast<const float*>(at);
+  std::size_t count() const { return count_; }
+  std::size_t pieces() const { return (count_ + kChunk - 1) / kChunk; }
+  std::size_t size(std::size_t piece) const { return std::min(kChunk, count_ - piece * kChunk); }
+  // As it lies in the row where it is whole and `as_stored`, else as floats in `buffer`.
+  Piece At(std::size_t piece, bool as_stored, float* buffer) const {
+    const std::size_t n = size(piece);
+    if (n == kChunk && (as_stored || row_.type == Type::kF32)) {
+      return {row_.data + piece * kChunk * BytesOf(row_.type), row_.type};
     }
-    Fill(row, chunk, buffer);
-    return buffer;
+    Widen(row_, piece * kChunk, n, buffer);
+    std::fill(buffer + n, buffer + kChunk, -std::numeric_limits<float>::max());
+    return {reinterpret_cast<const std::byte*>(buffer), Type::kF32};
   }
-  void Fill(RowView row, std::size_t chunk, float* out) const {
-    const std::size_t n = size(chunk);
-    Widen(row, chunk * kChunk, n, out);
-    std::fill(out + n, out + kChunk, -std::numeric_limits<float>::max());
-  }
-
-  const float* base = nullptr;
-  const float* other = nullptr;
+  // The values that At() shows as floats.
+  void Read(std::size_t piece, float* out) const { Widen(row_, piece * kChunk, size(piece), out); }
 
  private:
-  alignas(64) std::array<float, kChunk> b_;
-  alignas(64) std::array<float, kChunk> o_;
-  RowView base_;
-  RowView other_;
+  RowView row_;
   std::size_t count_;
 };
 
@@ -106,7 +96,7 @@ struct Top {
 
 // The best columns of one row, given each chunk's largest value: a value that is among the best
 // lies in a chunk whose largest is no smaller than the fifth largest of these.
-Top FindTop(const Chunks& chunks, RowView row, const std::vector<float>& largest) {
+Top FindTop(const Pieces& row, const std::vector<float>& largest) {
   float floor = -std::numeric_limits<float>::infinity();
   if (largest.size() > kTop) {
     std::vector<float> sorted = largest;
@@ -119,10 +109,9 @@ Top FindTop(const Chunks& chunks, RowView row, const std::vector<float>& largest
     if (largest[chunk] < floor || (top.count == kTop && !(largest[chunk] > top.value[kTop - 1]))) {
       continue;
     }
-    const float* at = chunks.Floats(row, chunk, values.data());
-    const std::size_t n = chunks.size(chunk);
-    for (std::size_t i = 0; i < n; ++i) {
-      top.Offer(at[i], chunk * kChunk + i);
+    row.Read(chunk, values.data());
+    for (std::size_t i = 0; i < row.size(chunk); ++i) {
+      top.Offer(values[i], chunk * kChunk + i);
     }
   }
   return top;
@@ -142,78 +131,34 @@ verify::LogitRow CompareSlowly(RowView base, RowView other, std::size_t count) {
   return verify::CompareLogitRow(std::span<const float>(b), std::span<const float>(o));
 }
 
-// x - log(1 + x).
-double XMinusLog1p(double x) {
-  if (std::abs(x) < 1e-3) {
-    return x * x * (1.0 / 2 - x * (1.0 / 3 - x * (1.0 / 4 - x * (1.0 / 5 - x / 6))));
-  }
-  return x - reference::Log(1 + x);
-}
-
 // The lowest column of `chunk` with |difference| equal to `largest`.
-std::size_t FindDifference(Chunks& chunks, std::size_t chunk, float largest) {
-  chunks.Load(chunk);
+std::size_t FindDifference(const Pieces& base, const Pieces& other, std::size_t chunk,
+                           float largest) {
+  alignas(64) std::array<float, kChunk> b;
+  alignas(64) std::array<float, kChunk> o;
+  base.Read(chunk, b.data());
+  other.Read(chunk, o.data());
   std::size_t i = 0;
-  while (i + 1 < chunks.size(chunk) && std::abs(chunks.other[i] - chunks.base[i]) != largest) {
+  while (i + 1 < base.size(chunk) && std::abs(o[i] - b[i]) != largest) {
     ++i;
   }
   return chunk * kChunk + i;
 }
 
-// The sums over a row that KL takes, relative to the largest base logit so far and to a shift. With
-// p = softmax(base), d = (other - base) - shift for any shift, s = E_p[exp(d) - 1]:
-// KL = E_p[exp(d) - 1 - d] - (s - log(1 + s)), and other's log-sum-exp is base's plus
-// shift + log(1 + s).
-struct Sums {
-  float largest = -std::numeric_limits<float>::infinity();
-  float shift = 0;
-  double weight = 0;  // of e = exp(base - largest)
-  double moved = 0;   // of e d
-  double curved = 0;  // of e (exp(d) - 1 - d)
-
-  void Rebase(float new_largest, float new_shift) {
-    if (weight > 0) {
-      const double scale =
-          reference::Exp(static_cast<double>(largest) - static_cast<double>(new_largest));
-      const double step = static_cast<double>(shift) - static_cast<double>(new_shift);
-      // exp(step) - 1 - step, by its series where the difference would lose digits.
-      double curve = 0;
-      if (std::abs(step) <= 0.25) {
-        for (int i = 14; i >= 2; --i) {
-          curve = (i == 2 ? step * step / 2 : step / i) * (1 + curve);
-        }
-      } else {
-        curve = reference::Exp(step) - 1 - step;
-      }
-      const double growth = curve + step;
-      curved = scale * ((1 + growth) * curved + growth * moved + curve * weight);
-      moved = scale * (moved + step * weight);
-      weight *= scale;
-    }
-    largest = new_largest;
-    shift = new_shift;
-  }
-  void Add(const ChunkWeights& w) {
-    weight += w.weight;
-    moved += w.moved;
-    curved += w.curved;
-  }
-};
-
 // A row and its copy: nothing differs, so only the greedy token is to be found.
 verify::LogitRow CompareWithCopy(RowView base, std::size_t count) {
-  const Chunks chunks(base, base, count);
-  std::vector<float> largest(chunks.chunks());
+  const Pieces pieces(base, count);
+  std::vector<float> largest(pieces.pieces());
   alignas(64) std::array<float, kChunk> values;
-  for (std::size_t chunk = 0; chunk < chunks.chunks(); ++chunk) {
+  for (std::size_t chunk = 0; chunk < pieces.pieces(); ++chunk) {
     bool finite = true;
-    largest[chunk] =
-        HWY_DYNAMIC_DISPATCH(LargestOfChunk)(chunks.Floats(base, chunk, values.data()), finite);
+    const Piece piece = pieces.At(chunk, true, values.data());
+    largest[chunk] = HWY_DYNAMIC_DISPATCH(LargestOfChunk)(piece.data, piece.type, finite);
     if (!finite) {
       return CompareSlowly(base, base, count);
     }
   }
-  const Top top = FindTop(chunks, base, largest);
+  const Top top = FindTop(pieces, largest);
   verify::LogitRow row;
   row.compared = count;
   row.max_abs_column = 0;
@@ -227,50 +172,153 @@ bool IsCopy(RowView base, RowView other, std::size_t count) {
          std::memcmp(base.data, other.data, count * BytesOf(base.type)) == 0;
 }
 
+// One reading of both rows: what each chunk gives, and its sums over the row.
+class Reading {
+ public:
+  Reading(RowView base_row, RowView other_row, std::size_t count)
+      : base(base_row, count),
+        other(other_row, count),
+        as_stored_(base_row.type == other_row.type) {}
+
+  // Reads the rows, again where KL came out of a difference that left too few digits. False for
+  // rows that vectors are not for: a value is not finite, or the largest ones leave no room for
+  // fractions beside a power's exponent.
+  bool Run() {
+    if (!Run(Reach::kFar)) {
+      return false;
+    }
+    if (row.differing > 0 && !sums.KlIsSharp()) {
+      Run(Reach::kMiddle);
+    }
+    if (row.differing > 0 && !sums.ShiftIsClose()) {
+      shift_ = sums.MeanDifference();
+      Run(Reach::kMiddle);
+    }
+    return true;
+  }
+
+  Pieces base;
+  Pieces other;
+  verify::LogitRow row;  // the figures that are sums
+  std::vector<float> base_largest;
+  std::vector<float> other_largest;
+  float max_abs = -1;
+  std::size_t max_chunk = 0;
+  RowSums sums;
+
+ private:
+  // No chunk is summed with a reach beyond `widest`.
+  bool Run(Reach widest) {
+    sums = RowSums();
+    base_largest.clear();
+    other_largest.clear();
+    row = verify::LogitRow();
+    max_abs = -1;
+    Reach reach = Reach::kNear;
+    for (std::size_t chunk = 0; chunk < base.pieces(); ++chunk) {
+      const Piece b = base.At(chunk, as_stored_, b_.data());
+      const Piece o = other.At(chunk, as_stored_, o_.data());
+      const auto compare = [&] {
+        return HWY_DYNAMIC_DISPATCH(CompareChunk)(b.data, o.data, b.type, sums.scale(), reach);
+      };
+      ChunkFigures f = compare();
+      if (!Fits(f)) {
+        return false;
+      }
+      if (chunk == 0) {  // nothing was known of where the values lie
+        SetScale(f);
+        f = compare();
+      }
+      for (;;) {
+        const Reach wanted = std::min(Wanted(f, reach), widest);
+        const bool outgrown = Outgrown(f);
+        if (outgrown) {
+          SetScale(f);
+        }
+        if (!outgrown && (reach == Reach::kMiddle || reach == wanted)) {
+          sums.Add(f, reach);
+          reach = wanted;
+          break;
+        }
+        reach = wanted;
+        f = compare();
+      }
+      Note(f, chunk);
+    }
+    row.compared = base.count();
+    return true;
+  }
+  static bool Fits(const ChunkFigures& f) {
+    return std::isfinite(f.squares) && std::abs(f.base_largest) < 0x1p20F &&
+           std::abs(f.other_largest) < 0x1p20F;
+  }
+  // Sums in fp32 have room for powers that are this much larger than those seen before.
+  bool Outgrown(const ChunkFigures& f) const {
+    constexpr int kRoom = 20;
+    return ExponentOf(f.base_largest) > sums.scale().base_exponent + kRoom ||
+           ExponentOf(f.other_largest) > sums.scale().other_exponent + kRoom;
+  }
+  void SetScale(const ChunkFigures& f) {
+    const bool first = base_largest.empty();
+    base_so_far_ = first ? f.base_largest : std::max(base_so_far_, f.base_largest);
+    other_so_far_ = first ? f.other_largest : std::max(other_so_far_, f.other_largest);
+    sums.Rescale(ExponentOf(base_so_far_), ExponentOf(other_so_far_));
+    sums.Shift(shift_.value_or(other_so_far_ - base_so_far_));
+  }
+  // What the values of the chunk ask for; near a border, what the last chunk had.
+  Reach Wanted(const ChunkFigures& f, Reach last) const {
+    const float shift = sums.scale().shift;
+    const float farthest = std::max(f.highest - shift, shift - f.lowest);
+    if (farthest <= (last == Reach::kNear ? 0.0625F : 0.03125F)) {
+      return Reach::kNear;
+    }
+    return farthest <= (last == Reach::kFar ? 0.5F : 1.0F) ? Reach::kMiddle : Reach::kFar;
+  }
+  void Note(const ChunkFigures& f, std::size_t chunk) {
+    row.differing += f.differing;
+    row.sum += f.sum;
+    row.squares += f.squares;
+    const float largest = std::max(std::abs(f.lowest), std::abs(f.highest));
+    if (largest > max_abs) {
+      max_abs = largest;
+      max_chunk = chunk;
+    }
+    base_largest.push_back(f.base_largest);
+    other_largest.push_back(f.other_largest);
+    other_so_far_ = std::max(other_so_far_, f.other_largest);
+    if (f.base_largest > base_so_far_) {
+      base_so_far_ = f.base_largest;
+      sums.Shift(shift_.value_or(other_so_far_ - base_so_far_));
+    }
+  }
+
+  bool as_stored_;
+  std::optional<float> shift_;  // else that of the largest logits so far
+  float base_so_far_ = 0;
+  float other_so_far_ = 0;
+  alignas(64) std::array<float, kChunk> b_;
+  alignas(64) std::array<float, kChunk> o_;
+};
+
 }  // namespace
 
 verify::LogitRow CompareRows(RowView base, RowView other, std::size_t count) {
   if (IsCopy(base, other, count)) {
     return CompareWithCopy(base, count);
   }
-  Chunks chunks(base, other, count);
-  verify::LogitRow row;
-  std::vector<float> base_largest(chunks.chunks());
-  std::vector<float> other_largest(chunks.chunks());
-  float max_abs = -1;
-  float other_so_far = -std::numeric_limits<float>::infinity();
-  std::size_t max_chunk = 0;
-  Sums sums;
-  for (std::size_t chunk = 0; chunk < chunks.chunks(); ++chunk) {
-    chunks.Load(chunk);
-    const ChunkScan scan = HWY_DYNAMIC_DISPATCH(ScanChunk)(chunks.base, chunks.other);
-    if (!std::isfinite(scan.squares)) {
-      return CompareSlowly(base, other, count);
-    }
-    row.differing += scan.differing;
-    row.sum += scan.sum;
-    row.squares += scan.squares;
-    if (scan.max_abs > max_abs) {
-      max_abs = scan.max_abs;
-      max_chunk = chunk;
-    }
-    base_largest[chunk] = scan.base_largest;
-    other_largest[chunk] = scan.other_largest;
-    other_so_far = std::max(other_so_far, scan.other_largest);
-    if (scan.base_largest > sums.largest) {
-      sums.Rebase(scan.base_largest, other_so_far - scan.base_largest);
-    }
-    sums.Add(HWY_DYNAMIC_DISPATCH(WeighChunk)(chunks.base, chunks.other, sums.largest, sums.shift,
-                                              scan.max_abs + std::abs(sums.shift)));
+  Reading reading(base, other, count);
+  if (!reading.Run()) {
+    return CompareSlowly(base, other, count);
   }
-  row.compared = count;
-  const std::size_t worst = FindDifference(chunks, max_chunk, max_abs);
+  verify::LogitRow row = reading.row;
+  const std::size_t worst =
+      FindDifference(reading.base, reading.other, reading.max_chunk, reading.max_abs);
   row.max_abs_column = static_cast<int>(worst);
   row.max_abs = std::abs(static_cast<double>(ValueAt(other, worst)) -
                          static_cast<double>(ValueAt(base, worst)));
 
-  const Top base_top = FindTop(chunks, base, base_largest);
-  const Top other_top = FindTop(chunks, other, other_largest);
+  const Top base_top = FindTop(reading.base, reading.base_largest);
+  const Top other_top = FindTop(reading.other, reading.other_largest);
   row.base_argmax = static_cast<int>(base_top.column[0]);
   row.other_argmax = static_cast<int>(other_top.column[0]);
   row.flipped_margin = static_cast<double>(base_top.value[0]) -
@@ -278,10 +326,8 @@ verify::LogitRow CompareRows(RowView base, RowView other, std::size_t count) {
 
   // Where nothing differs, nothing may come of rounding.
   const bool differs = row.differing > 0;
-  const double s = differs ? (sums.moved + sums.curved) / sums.weight : 0;
-  row.kl = differs ? std::max(sums.curved / sums.weight - XMinusLog1p(s), 0.0) : 0;
-  const double log_sum_change =
-      differs ? static_cast<double>(sums.shift) + reference::Log(1 + s) : 0;
+  row.kl = differs ? reading.sums.Kl() : 0;
+  const double log_sum_change = differs ? reading.sums.LogSumChange() : 0;
   for (std::size_t i = 0; i < base_top.count; ++i) {
     const std::size_t c = base_top.column[i];
     const auto end = other_top.column.begin() + static_cast<std::ptrdiff_t>(other_top.count);

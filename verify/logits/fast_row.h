@@ -11,7 +11,7 @@ namespace voltcheck::logits {
 /// How a capture stores its values.
 enum class Type { kF16, kBf16, kF32 };
 std::string_view ToString(Type type);
-std::size_t BytesOf(Type type);
+constexpr std::size_t BytesOf(Type type) { return type == Type::kF32 ? 4 : 2; }
 
 /// One row of a capture: `count` values in little-endian order, at any alignment.
 struct RowView {
@@ -28,7 +28,7 @@ struct RowView {
 verify::LogitRow CompareRows(RowView base, RowView other, std::size_t count);
 
 /// Values that are summed in fp32 before the sums go into fp64.
-inline constexpr std::size_t kChunk = 512;
+inline constexpr std::size_t kChunk = 1024;
 
 /// The values as floats; exact.
 void Widen(RowView row, std::size_t first, std::size_t count, float* out);
