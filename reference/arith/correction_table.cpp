@@ -15,11 +15,16 @@ CorrectionTable Load(StoredTable table, std::int32_t lowest) {
 
 CorrectionTable::CorrectionTable(std::span<const std::uint8_t> compressed, std::int32_t lowest)
     : packed_(kEntries / 4), lowest_(lowest) {
-  const std::vector<std::uint8_t> bytes = Inflate(compressed, kEntries);
-  for (std::uint32_t i = 0; i < kEntries; ++i) {
-    const auto stored = static_cast<std::uint8_t>(bytes[i] - lowest);
-    if (stored > 3) throw std::runtime_error("correction table: an entry is out of range");
-    packed_[i / 4] = static_cast<std::uint8_t>(packed_[i / 4] | stored << (2 * (i % 4)));
+  std::vector<std::uint8_t> bytes = Inflate(compressed, kEntries);
+  std::uint8_t used = 0;
+  for (std::uint8_t& byte : bytes) {
+    byte = static_cast<std::uint8_t>(byte - lowest);
+    used |= byte;
+  }
+  if (used > 3) throw std::runtime_error("correction table: an entry is out of range");
+  for (std::uint32_t i = 0; i < kEntries / 4; ++i) {  // four bytes to two bits each
+    const std::uint8_t* from = bytes.data() + 4 * i;
+    packed_[i] = static_cast<std::uint8_t>(from[0] | from[1] << 2 | from[2] << 4 | from[3] << 6);
   }
 }
 

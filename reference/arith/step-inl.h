@@ -139,9 +139,10 @@ class SpecialFinder {
       AddFloats(hn::BitCast(DF(), hn::LoadU(DU(), bits + i)));
     }
   }
-  HWY_INLINE bool Found() const {
+  /// Floats count whose bits without the sign are above `largest`.
+  HWY_INLINE bool Found(std::int32_t largest = 0x7F7FFFFF) const {
     return !hn::AllFalse(D16(), hn::Gt(halves_, hn::Set(D16(), 0x7BFF))) ||
-           !hn::AllFalse(DI(), hn::Gt(floats_, hn::Set(DI(), 0x7F7FFFFF)));
+           !hn::AllFalse(DI(), hn::Gt(floats_, hn::Set(DI(), largest)));
   }
   /// Whether one of the floats is -0, whose bits are the lowest integer.
   HWY_INLINE bool FoundMinusZero() const {

@@ -15,6 +15,10 @@ int WarpMmaVector(const WarpMmaForm&, const std::uint32_t* const*, const std::ui
                   const std::uint32_t* const*, std::uint32_t* const*) {
   return -1;
 }
+int WarpMmaTwiceVector(const WarpMmaForm&, const std::uint32_t* const*, const std::uint32_t* const*,
+                       std::uint32_t* const*) {
+  return -1;
+}
 
 #else
 
@@ -154,6 +158,75 @@ int MultiplyToFloats(const WarpMmaForm& form, const std::uint32_t* const* a,
   return hwy::PopCount(zeros);
 }
 
+/// TwoRows, in place, for two instructions in a row.
+template <class Arithmetic, int t>
+HWY_NOINLINE void TwoRowsTwice(const LaneFactors (&a)[2], const LaneFactors (&b)[2], std::size_t h,
+                               const std::uint32_t (&zeros)[2], std::uint32_t* const* d) {
+  for (std::size_t product = 0; product < 16; product += kLanes) {
+    const std::size_t lane = 16 * h + product;
+    VF even[2];
+    VF odd[2];
+    for (std::size_t half = 0; half < 2; ++half) {
+      const VF c0 = LoadFloats(d[4 * half + t] + lane);
+      const VF c1 = LoadFloats(d[4 * half + t + 1] + lane);
+      even[half] = hn::OddEven(hn::DupEven(c1), hn::DupEven(c0));
+      odd[half] = hn::OddEven(hn::DupOdd(c1), hn::DupOdd(c0));
+    }
+    for (int step = 0; step < 2; ++step) {
+      const bool even_is_zero = (zeros[step] >> (4 * h + t) & 1) != 0;
+      const bool odd_is_zero = (zeros[step] >> (4 * h + t + 1) & 1) != 0;
+      Factor even_row[4];
+      Factor odd_row[4];
+      if (!even_is_zero) RowFactors<t>(a[step], lane, even_row);
+      if (!odd_is_zero) RowFactors<t + 1>(a[step], lane, odd_row);
+#pragma GCC unroll 2
+      for (std::size_t half = 0; half < 2; ++half) {
+        Factor columns[4];
+        for (int k = 0; k < 4; ++k) columns[k] = b[step].Get(k, 16 * half + product);
+        even[half] = even_is_zero ? UnlessMinusZero(even[half])
+                                  : Arithmetic::Step(even_row, columns, even[half]);
+        odd[half] = odd_is_zero ? UnlessMinusZero(odd[half])
+                                : Arithmetic::Step(odd_row, columns, odd[half]);
+      }
+    }
+    for (std::size_t half = 0; half < 2; ++half) {
+      StoreFloats(hn::OddEven(hn::DupEven(odd[half]), hn::DupEven(even[half])),
+                  d[4 * half + t] + lane);
+      StoreFloats(hn::OddEven(hn::DupOdd(odd[half]), hn::DupOdd(even[half])),
+                  d[4 * half + t + 1] + lane);
+    }
+  }
+}
+
+/// MultiplyToFloats, in place, for two instructions in a row: four rows of A and of B.
+template <class Arithmetic>
+int MultiplyTwice(const WarpMmaForm& form, const std::uint32_t* const* a,
+                  const std::uint32_t* const* b, std::uint32_t* const* d, bool stays) {
+  LaneFactors rows[2];
+  LaneFactors columns[2];
+  std::uint32_t zeros[2];
+  for (int step = 0; step < 2; ++step) {
+    zeros[step] = LoadRows(form.a, a + 2 * step, rows[step]);
+    for (std::size_t lane = 0; lane < 32; lane += kLanes) {
+      VU halves[4];
+      LoadVectors(form.b == MmaLayout::kCol, b + 2 * step, lane, halves);
+      for (int k = 0; k < 4; ++k) columns[step].Set(k, lane, DecodeB(halves[k]));
+    }
+  }
+  for (std::size_t h = 0; h < 2; ++h) {
+    for (std::size_t t = 0; t < 4; t += 2) {
+      if (((zeros[0] & zeros[1]) >> (4 * h + t) & 3) == 3) {
+        if (!stays) TwoZeroRows(h, t, d, d);
+      } else if (t == 0) {
+        TwoRowsTwice<Arithmetic, 0>(rows, columns, h, zeros, d);
+      } else {
+        TwoRowsTwice<Arithmetic, 2>(rows, columns, h, zeros, d);
+      }
+    }
+  }
+  return static_cast<int>(hwy::PopCount(zeros[0]) + hwy::PopCount(zeros[1]));
+}
+
 template <class Arithmetic>
 HWY_NOINLINE void HalfLanes(MmaLayout layout, const std::uint32_t* const* a, HalfColumns::Place b,
                             const std::uint32_t* const* c, std::uint32_t* const* d,
@@ -246,6 +319,31 @@ int WarpMmaVector(const WarpMmaForm& form, const std::uint32_t* const* a,
   return Multiply<SoftwareArithmetic>(form, a, b, addends, d, stays);
 }
 
+/// Returns -1, with nothing written, when an operand is NaN or Inf or the first result might be,
+/// and else the number of zero rows that were left out.
+int WarpMmaTwiceVector(const WarpMmaForm& form, const std::uint32_t* const* a,
+                       const std::uint32_t* const* b, std::uint32_t* const* d) {
+  // Four products are below 2^34, so sums with accumulators below 2^126 are finite.
+  constexpr std::int32_t kLargest = (253 << 23) - 1;
+  SpecialFinder specials;
+  for (int i = 0; i < 4; ++i) {
+    specials.AddHalves(a[i], 32);
+    specials.AddHalves(b[i], 32);
+  }
+  for (int i = 0; i < 8; ++i) specials.AddFloats(d[i], 32);
+  if (specials.Found(kLargest)) return -1;
+  const bool stays = !specials.FoundMinusZero();
+  switch (form.arithmetic) {
+    case StepArithmetic::kV100:
+      return MultiplyTwice<FusedArithmetic<kV100DotAdd.fraction_bits> >(form, a, b, d, stays);
+    case StepArithmetic::kSm75:
+      return MultiplyTwice<FusedArithmetic<kSm75DotAdd.fraction_bits> >(form, a, b, d, stays);
+    case StepArithmetic::kSm80Software:
+      break;
+  }
+  return MultiplyTwice<SoftwareArithmetic>(form, a, b, d, stays);
+}
+
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace voltcheck::arith::HWY_NAMESPACE
@@ -256,6 +354,7 @@ HWY_AFTER_NAMESPACE();
 namespace voltcheck::arith {
 
 HWY_EXPORT(WarpMmaVector);
+HWY_EXPORT(WarpMmaTwiceVector);
 
 int WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
                const std::uint32_t* const* b, const std::uint32_t* const* c,
@@ -267,6 +366,13 @@ int WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
   }
   WarpMma884Scalar(form, a, b, c, d);
   return 0;
+}
+
+int WarpMma884Twice(const WarpMmaForm& form, const std::uint32_t* const* a,
+                    const std::uint32_t* const* b, std::uint32_t* const* d) {
+  const int zero_rows = HWY_DYNAMIC_DISPATCH(WarpMmaTwiceVector)(form, a, b, d);
+  if (zero_rows >= 0) return zero_rows;
+  return WarpMma884(form, a, b, d, d) + WarpMma884(form, a + 2, b + 2, d, d);
 }
 
 }  // namespace voltcheck::arith

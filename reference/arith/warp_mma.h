@@ -35,6 +35,13 @@ int WarpMma884(const WarpMmaForm& form, const std::uint32_t* const* a,
                const std::uint32_t* const* b, const std::uint32_t* const* c,
                std::uint32_t* const* d);
 
+/// Two of them in a row on the same accumulators, as code unrolled over k has them: D = A * B + D
+/// and then D = A' * B' + D, fp32 throughout. `a` and `b` are four rows each, those of the first
+/// instruction in front; the eight rows of `d` are distinct and none of theirs. Bits and count are
+/// those of two calls of WarpMma884; it costs less, as D is fetched, checked and stored once.
+int WarpMma884Twice(const WarpMmaForm& form, const std::uint32_t* const* a,
+                    const std::uint32_t* const* b, std::uint32_t* const* d);
+
 }  // namespace voltcheck::arith
 
 #endif  // VOLTCHECK_REFERENCE_ARITH_WARP_MMA_H_

@@ -262,6 +262,49 @@ TEST(WarpMma884, CountsTheRowsThatAreZeroInAllFourProducts) {
   EXPECT_EQ(count(), 0);
 }
 
+TEST(WarpMma884, TwiceIsTwoInARow) {
+  ForEachTarget([] {
+    std::mt19937 random(5);
+    const auto check = [](const WarpMmaForm& form, Registers first, const Registers& second) {
+      Registers apart = first;
+      const std::uint32_t* a[4] = {first.a[0].data(), first.a[1].data(), second.a[0].data(),
+                                   second.a[1].data()};
+      const std::uint32_t* b[4] = {first.b[0].data(), first.b[1].data(), second.b[0].data(),
+                                   second.b[1].data()};
+      std::uint32_t* d[8];
+      std::uint32_t* want[8];
+      for (std::size_t i = 0; i < 8; ++i) {
+        d[i] = first.c[i].data();
+        want[i] = apart.c[i].data();
+      }
+      const int zero_rows = WarpMma884(form, a, b, want, want);
+      const int both = zero_rows + WarpMma884(form, a + 2, b + 2, want, want);
+      ASSERT_EQ(WarpMma884Twice(form, a, b, d), both);
+      ASSERT_EQ(Difference(first.c, apart.c), "");
+    };
+    ForEachForm([&](const WarpMmaForm& form) {
+      if (form.c_half || form.d_half) return;
+      for (const Operands kind : kAllOperands) {
+        for (int repeat = 0; repeat < 12; ++repeat) {
+          Registers first = RandomRegisters(kind, false, random);
+          const Registers second = RandomRegisters(kind, false, random);
+          ASSERT_NO_FATAL_FAILURE(check(form, first, second)) << static_cast<int>(kind);
+          // The first result may be the infinity that is the second addend.
+          first.c[repeat % 8][repeat] = 0x7E7FFFFF + static_cast<std::uint32_t>(repeat % 3 - 1);
+          first.c[1][31] = repeat % 2 == 0 ? 0xFF7FFFFF : 0xFE000000;
+          ASSERT_NO_FATAL_FAILURE(check(form, first, second)) << static_cast<int>(kind);
+        }
+      }
+    });
+    for (unsigned used = 0; used < 256; ++used) {  // rows that are zero in one of them or in both
+      Registers first = WithZeroRows(used, random);
+      const Registers second = WithZeroRows(used * 37 % 256, random);
+      if (used % 2 == 0) first.c[used % 8][used % 32] = 0x80000000;
+      ASSERT_NO_FATAL_FAILURE(check(WarpMmaForm{}, first, second)) << used;
+    }
+  });
+}
+
 TEST(WarpMma884, ResultsMayReplaceAnyOperand) {
   ForEachForm([](const WarpMmaForm& form) {
     if (form.c_half != form.d_half) return;

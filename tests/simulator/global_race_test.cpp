@@ -82,6 +82,41 @@ TEST(GlobalRaces, ReleaseAndAcquireOrderWholeBlocksThroughBarriers) {
   ExpectOrdered(kWrite + kBarrier + kRelease, kAcquire + kBarrier + kRead);
 }
 
+// Nobody but the log of writes looks at the first run: block 1 writes behind block 0's bytes in the
+// same lines, or meets them with its first, its last or a middle lane.
+TEST(GlobalRaces, LanesApartMeetWhereOneByteIsCommon) {
+  const auto findings = [](std::uint32_t words, std::uint32_t stride, std::int32_t shift) {
+    const std::string vector = words == 1 ? "u32" : words == 2 ? "v2.u32" : "v4.u32";
+    const std::string data = words == 1   ? "%r1"
+                             : words == 2 ? "{%r1, %r1}"
+                                          : "{%r1, %r1, %r1, %r1}";
+    Options options;
+    options.checks.global_races = true;
+    Runner runner(options);
+    const auto kernel = runner.Load(WriterText(
+        "mul.lo.s32 %r5, %r1, " + std::to_string(stride) + ";mad.lo.s32 %r5, %r2, " +
+        std::to_string(shift) + ", %r5; cvt.s64.s32 %rd5, %r5;" +
+        "add.s64 %rd5, %rd2, %rd5; st.global." + vector + " [%rd5+4096], " + data + ";"));
+    const auto out = runner.Upload(std::vector<std::uint32_t>(4096, 0), "out");
+    runner.Run(kernel, {2, 1, 1}, {32, 1, 1}, 0, out);
+    return runner.Findings();
+  };
+  for (const std::uint32_t words : {1u, 2u, 4u}) {
+    for (const std::uint32_t stride : {8u, 16u, 32u, 64u}) {
+      const auto bytes = static_cast<std::int32_t>(4 * words);
+      const auto apart = static_cast<std::int32_t>(stride);
+      if (bytes >= apart) continue;
+      for (const std::int32_t shift :
+           {bytes, -bytes, 32 * apart, -32 * apart, 32 * apart + bytes}) {
+        EXPECT_EQ(findings(words, stride, shift), "") << words << " " << stride << " " << shift;
+      }
+      for (const std::int32_t shift : {0, 31 * apart, -31 * apart, 8 * apart, -apart}) {
+        ExpectContains(findings(words, stride, shift), "race line");
+      }
+    }
+  }
+}
+
 TEST(GlobalRaces, EitherBarrierIsNeeded) {
   ExpectUnordered(kWrite + kRelease, kAcquire + kBarrier + kRead);
   ExpectUnordered(kWrite + kBarrier + kRelease, kAcquire + kRead);

@@ -54,10 +54,12 @@ struct ExecContext {
   std::uint64_t messages = 0;
   /// Grows with everything that may change global memory under a spinning block's eyes.
   std::uint64_t changes = 0;
+  const Instr* matrix_done = nullptr;  ///< a matrix instruction that ran with the one before it
   std::uint64_t matrix_instructions = 0;
   std::uint64_t matrix_zero_rows = 0;  ///< rows of A that matrix instructions left out, being zeros
-  std::uint64_t clock = 0;             ///< instructions this warp has executed, for %clock
-  std::uint32_t warp = 0;              ///< index in the block
+  std::uint64_t clock = 0;             ///< instructions this warp executed before `run`, for %clock
+  const Instr* run = nullptr;  ///< where the straight-line code that is being executed began
+  std::uint32_t warp = 0;      ///< index in the block
 
   template <typename T>
   T* Row(Ref ref) const {

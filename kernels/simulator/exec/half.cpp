@@ -137,6 +137,50 @@ HWY_INLINE bool AreExactFmas(const Load& load, hwy::float16_t* results) {
   return hn::AllTrue(d, exact);
 }
 
+// Half arithmetic of the processor itself: one rounding, subnormals kept.
+#if HWY_TARGET <= HWY_AVX3 && (HWY_COMPILER_GCC_ACTUAL >= 1200 || HWY_COMPILER_CLANG >= 1400)
+#undef VOLTCHECK_HALF_ARITHMETIC
+#define VOLTCHECK_HALF_ARITHMETIC 1
+#define VOLTCHECK_HALF_ATTR __attribute__((target("avx512fp16")))
+
+struct NativeHalf {
+  VOLTCHECK_HALF_ATTR static __m512h Apply(HalfAdd, __m512h a, __m512h b, __m512h) {
+    return _mm512_add_ph(a, b);
+  }
+  VOLTCHECK_HALF_ATTR static __m512h Apply(HalfSub, __m512h a, __m512h b, __m512h) {
+    return _mm512_sub_ph(a, b);
+  }
+  VOLTCHECK_HALF_ATTR static __m512h Apply(HalfMul, __m512h a, __m512h b, __m512h) {
+    return _mm512_mul_ph(a, b);
+  }
+  VOLTCHECK_HALF_ATTR static __m512h Apply(HalfFma, __m512h a, __m512h b, __m512h c) {
+    return _mm512_fmadd_ph(a, b, c);
+  }
+};
+
+/// f16x2 rows of full warps.
+template <class Op>
+VOLTCHECK_HALF_ATTR void NativePairRows(ExecContext& context, const Instr& instr) {
+  const auto load = [&](int op, std::size_t i) VOLTCHECK_HALF_ATTR {
+    return _mm512_load_ph(context.Row<const std::uint32_t>(instr.op[op]) + i);
+  };
+  std::uint32_t* out = context.Row<std::uint32_t>(instr.op[0]);
+  const __m512i nan = _mm512_set1_epi16(0x7fff);
+  for (std::size_t i = 0; i < kWarpSize; i += 16) {
+    const __m512h b = load(2, i);
+    const __m512h r = NativeHalf::Apply(Op(), load(1, i), b, Op::kArity == 3 ? load(3, i) : b);
+    const __mmask32 is_nan = _mm512_cmp_ph_mask(r, r, _CMP_UNORD_Q);
+    _mm512_store_si512(out + i, _mm512_mask_mov_epi16(_mm512_castph_si512(r), is_nan, nan));
+  }
+}
+template <class Op>
+constexpr bool kHasNativePairs = std::is_same_v<Op, HalfAdd> || std::is_same_v<Op, HalfSub> ||
+                                 std::is_same_v<Op, HalfMul> || std::is_same_v<Op, HalfFma>;
+#else
+#undef VOLTCHECK_HALF_ARITHMETIC
+#define VOLTCHECK_HALF_ARITHMETIC 0
+#endif
+
 /// f16x2 rows as 64 halves, converted by the machine.
 template <class Op, bool kFtz, bool kSat, bool kFull>
 void PairRows(ExecContext& context, const Instr& instr) {
@@ -222,8 +266,15 @@ void AppendBoth(OpList& list, const std::string& key, const std::string& shape) 
   }
   list.push_back(MapEntry<Scalar16<Op, kFtz, kSat>>(key + ".f16", narrow));
 #if VOLTCHECK_NATIVE_HALF
-  list.push_back(
-      {key + ".f16x2", pair, PairRows<Op, kFtz, kSat, false>, PairRows<Op, kFtz, kSat, true>});
+  Handler full = PairRows<Op, kFtz, kSat, true>;
+#if VOLTCHECK_HALF_ARITHMETIC
+  if constexpr (kHasNativePairs<Op> && !kFtz && !kSat) {
+    if (__builtin_cpu_supports("avx512fp16")) {
+      full = NativePairRows<Op>;
+    }
+  }
+#endif
+  list.push_back({key + ".f16x2", pair, PairRows<Op, kFtz, kSat, false>, full});
 #else
   list.push_back(MapEntry<Pair16<Op, kFtz, kSat>>(key + ".f16x2", pair));
 #endif

@@ -91,11 +91,20 @@ struct Not16 {
 };
 
 // Shift counts are unsigned; 32 and more shift everything out (the sign, for signed right shifts).
+// From AVX2 on that is what the processor does.
+#if HWY_TARGET <= HWY_AVX2
+inline constexpr bool kShiftsEverythingOut = true;
+#else
+inline constexpr bool kShiftsEverythingOut = false;
+#endif
 struct ShiftLeft {
   using T = std::uint32_t;
   static constexpr int kArity = 2;
   template <class D, class V>
-  static HWY_INLINE V Run(D d, V a, V b) {
+  static HWY_INLINE V Run([[maybe_unused]] D d, V a, V b) {
+    if constexpr (kShiftsEverythingOut) {
+      return hn::Shl(a, b);
+    }
     const auto in_range = hn::Eq(hn::AndNot(hn::Set(d, 31u), b), hn::Zero(d));
     return hn::IfThenElseZero(in_range, hn::Shl(a, hn::And(b, hn::Set(d, 31u))));
   }
@@ -104,7 +113,10 @@ struct ShiftRight {
   using T = std::uint32_t;
   static constexpr int kArity = 2;
   template <class D, class V>
-  static HWY_INLINE V Run(D d, V a, V b) {
+  static HWY_INLINE V Run([[maybe_unused]] D d, V a, V b) {
+    if constexpr (kShiftsEverythingOut) {
+      return hn::Shr(a, b);
+    }
     const auto in_range = hn::Eq(hn::AndNot(hn::Set(d, 31u), b), hn::Zero(d));
     return hn::IfThenElseZero(in_range, hn::Shr(a, hn::And(b, hn::Set(d, 31u))));
   }
@@ -113,7 +125,10 @@ struct ShiftRightSigned {
   using T = std::int32_t;
   static constexpr int kArity = 2;
   template <class D, class V>
-  static HWY_INLINE V Run(D d, V a, V b) {
+  static HWY_INLINE V Run([[maybe_unused]] D d, V a, V b) {
+    if constexpr (kShiftsEverythingOut) {
+      return hn::Shr(a, b);
+    }
     const auto in_range = hn::Eq(hn::AndNot(hn::Set(d, 31), b), hn::Zero(d));
     return hn::Shr(a, hn::IfThenElse(in_range, b, hn::Set(d, 31)));
   }
@@ -184,6 +199,87 @@ void Lop3(ExecContext& context, const Instr& instr) {
   }
 }
 
+/// The same for a table that is known now. `kEntries` entries, b or c being the highest bit of
+/// their number that is left.
+template <int kTable, int kEntries, class D, class V>
+HWY_INLINE V LookUp(D d, V b, V c) {
+  constexpr int kAll = (1 << kEntries) - 1;
+  if constexpr (kTable == 0) {
+    return hn::Zero(d);
+  } else if constexpr (kTable == kAll) {
+    return hn::Not(hn::Zero(d));
+  } else if constexpr (kEntries == 2) {
+    return kTable == 2 ? c : hn::Not(c);
+  } else {
+    constexpr int kZero = kTable & 3;
+    constexpr int kOne = kTable >> 2;
+    if constexpr (kZero == kOne) {
+      return LookUp<kZero, 2>(d, b, c);
+    } else if constexpr (kZero == 0) {
+      return hn::And(b, LookUp<kOne, 2>(d, b, c));
+    } else if constexpr (kOne == 3) {
+      return hn::Or(b, LookUp<kZero, 2>(d, b, c));
+    } else if constexpr (kZero == (kOne ^ 3)) {
+      return hn::Xor(b, LookUp<kZero, 2>(d, b, c));
+    } else {
+      return Choose(b, LookUp<kOne, 2>(d, b, c), LookUp<kZero, 2>(d, b, c));
+    }
+  }
+}
+template <int kTable>
+struct Lop3Of {
+  using T = std::uint32_t;
+  static constexpr int kArity = 3;
+  template <class D, class V>
+  static HWY_INLINE V Run([[maybe_unused]] D d, V a, V b, V c) {
+#if HWY_TARGET <= HWY_AVX3
+    return V{_mm512_ternarylogic_epi32(a.raw, b.raw, c.raw, kTable)};
+#else
+    constexpr int kZero = kTable & 15;
+    constexpr int kOne = kTable >> 4;
+    const V zero = LookUp<kZero, 4>(d, b, c);
+    if constexpr (kZero == kOne) {
+      return zero;
+    } else if constexpr (kZero == 0) {
+      return hn::And(a, LookUp<kOne, 4>(d, b, c));
+    } else if constexpr (kOne == 15) {
+      return hn::Or(a, zero);
+    } else if constexpr (kZero == (kOne ^ 15)) {
+      return hn::Xor(a, zero);
+    } else {
+      return Choose(a, LookUp<kOne, 4>(d, b, c), zero);
+    }
+#endif
+  }
+};
+/// The tables that compilers write most.
+template <int... kTables>
+void AppendLop3(OpList& list) {
+  (list.push_back(MapEntry<Lop3Of<kTables>>("lop3.b32#" + std::to_string(kTables), "w=wwwi")), ...);
+}
+
+/// bfi: the low bits of op[1] go into op[2], from op[3] on, as many as op[4] says. Of both numbers
+/// eight bits count.
+template <bool kFull>
+void InsertField(ExecContext& context, const Instr& instr) {
+  using T = std::uint32_t;
+  const Tag<T> d;
+  T* out = context.Row<T>(instr.op[0]);
+  const T* a = context.Row<const T>(instr.op[1]);
+  const T* b = context.Row<const T>(instr.op[2]);
+  const T* position = context.Row<const T>(instr.op[3]);
+  const T* length = context.Row<const T>(instr.op[4]);
+  const auto byte = hn::Set(d, 0xffu);
+  const auto ones = hn::Not(hn::Zero(d));
+  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
+    const auto begin = hn::And(hn::Load(d, position + i), byte);
+    const auto bits = hn::And(hn::Load(d, length + i), byte);
+    const auto field = ShiftLeft::Run(d, hn::Not(ShiftLeft::Run(d, ones, bits)), begin);
+    const auto moved = ShiftLeft::Run(d, hn::Load(d, a + i), begin);
+    StoreLanes<kFull>(d, Choose(field, moved, hn::Load(d, b + i)), context.mask, i, out);
+  }
+}
+
 #if HWY_TARGET != HWY_SCALAR
 /// prmt with a constant selector and no sign replication. The low half of Instr::imm says for each
 /// byte of a word which byte of a it takes (0x80: none), the high half the same for b.
@@ -242,6 +338,9 @@ OpList IntegerOps() {
   list.push_back(MapEntry<Negate>("neg.s32", "w=w"));
   list.push_back(MapEntry<Absolute>("abs.s32", "w=w"));
   list.push_back({"lop3.b32", "w=wwwi", Lop3<false>, Lop3<true>});
+  AppendLop3<0x08, 0x15, 0x2a, 0x32, 0x3c, 0x5a, 0x60, 0x6a, 0x6c, 0x78, 0x80, 0x90, 0x96, 0xa8,
+             0xac, 0xb8, 0xca, 0xd8, 0xe0, 0xe2, 0xe8, 0xea, 0xec, 0xf4, 0xf8, 0xfe>(list);
+  list.push_back({"bfi.b32", "w=wwww", InsertField<false>, InsertField<true>});
 #if HWY_TARGET != HWY_SCALAR
   list.push_back({"@prmt.constant", "", PermuteConstant<false>, PermuteConstant<true>});
 #endif

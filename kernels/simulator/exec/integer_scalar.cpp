@@ -169,17 +169,6 @@ T ExtractField(T a, U32 position, U32 length) {
   }
   return result;
 }
-template <typename T>
-T InsertField(T a, T b, U32 position, U32 length) {
-  const U32 begin = position & 0xff;
-  const U32 bits = length & 0xff;
-  if (begin >= 8 * sizeof(T) || bits == 0) {
-    return b;
-  }
-  const T mask = bits >= 8 * sizeof(T) ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << bits) - 1);
-  return static_cast<T>((b & ~static_cast<T>(mask << begin)) | static_cast<T>((a & mask) << begin));
-}
-
 // The assembler builds the 64-bit forms from shifts that take the whole count: nothing is cut to 8
 // bits, as the PTX manual has it for the 32-bit ones.
 U64 MaskOf(U32 length) { return Shl<U64>(1, length) - 1; }
@@ -402,7 +391,6 @@ void AppendIntegerScalarOps(OpList& list) {
   AppendBits<U64, S64>(list, "64", 'x');
   list.push_back(ScalarEntry<ExtractField<U32>>("bfe.u32", "w=www"));
   list.push_back(ScalarEntry<ExtractField<S32>>("bfe.s32", "w=www"));
-  list.push_back(ScalarEntry<InsertField<U32>>("bfi.b32", "w=wwww"));
   list.push_back(ScalarEntry<ExtractField64>("bfe.u64", "x=xww"));
   list.push_back(ScalarEntry<ExtractSigned64>("bfe.s64", "x=xww"));
   list.push_back(ScalarEntry<InsertField64>("bfi.b64", "x=xxww"));

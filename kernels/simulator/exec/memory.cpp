@@ -6,8 +6,10 @@
 // After foreach_target.h:
 #include <cstring>
 
+#include "kernels/simulator/exec/lane_words-inl.h"
 #include "kernels/simulator/exec/lanes-inl.h"
 #include "kernels/simulator/exec/piece-inl.h"
+#include "kernels/simulator/exec/word_access-inl.h"
 #include "kernels/simulator/memory/address_space.h"
 #include "kernels/simulator/memory/block_log.h"
 #include "kernels/simulator/memory/resolve.h"
@@ -52,55 +54,6 @@ HWY_INLINE bool ResolveWide(std::uint32_t mask, const std::uint64_t* row, std::u
   const auto bad = hn::Or(hn::ShiftRight<63>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
   return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
 }
-/// Lanes inside one window below 2 GiB.
-struct LaneOffsets32 {
-  std::byte* host = nullptr;
-  alignas(64) std::uint32_t offset[kWarpSize];
-};
-HWY_INLINE std::byte* At(const LanePointers& lanes, std::size_t lane) { return lanes.host[lane]; }
-HWY_INLINE std::byte* At(const LaneOffsets32& lanes, std::size_t lane) {
-  return lanes.host + lanes.offset[lane];
-}
-
-/// The same for 32-bit addresses, of shared memory mostly; windows are below 2 GiB.
-template <bool kFull>
-HWY_INLINE bool ResolveNarrow(std::uint32_t mask, const std::uint32_t* row, std::uint32_t bias,
-                              std::uint32_t limit, std::uint32_t access, LaneOffsets32& lanes) {
-  const Tag<std::uint32_t> d;
-  const std::uint32_t first = mask == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(mask));
-  const auto substitute = hn::Set(d, row[first]);
-  auto outside = hn::Zero(d);
-  auto low_bits = hn::Zero(d);
-  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
-    auto address = hn::Load(d, row + i);
-    if constexpr (!kFull) {
-      address = hn::IfThenElse(LaneMask(d, mask, i), address, substitute);
-    }
-    const auto offset = hn::Add(address, hn::Set(d, bias));
-    outside = hn::Or(outside, hn::Or(offset, hn::Sub(hn::Set(d, limit), offset)));
-    low_bits = hn::Or(low_bits, offset);
-    hn::Store(offset, d, lanes.offset + i);
-  }
-  const auto bad = hn::Or(hn::ShiftRight<31>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
-  return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
-}
-
-/// Full warps that read or write whole 32-bit registers in shared memory, with nobody watching.
-HWY_INLINE bool ResolveSharedWords(const ExecContext& context, const Instr& instr,
-                                   const MemorySite& site, Ref address, LaneOffsets32& lanes) {
-  const std::uint64_t access = std::uint64_t{site.bytes} * site.vector;
-  const Window& window = context.shared;
-  if (site.space != Space::kShared || site.wide_address || site.bytes != 4 ||
-      site.register_bits != 32 || context.observer != nullptr || window.bytes < access) {
-    return false;
-  }
-  lanes.host = window.host;
-  return ResolveNarrow<true>(context.mask, context.Row<const std::uint32_t>(address),
-                             static_cast<std::uint32_t>(instr.imm),
-                             static_cast<std::uint32_t>(window.bytes - access),
-                             static_cast<std::uint32_t>(access), lanes);
-}
-
 template <bool kFull>
 HWY_INLINE bool ResolveFast(const ExecContext& context, const Instr& instr, const MemorySite& site,
                             Ref address, LanePointers& pointers) {
@@ -198,157 +151,39 @@ void GatherElement(const MemorySite& site, const LanePointers& pointers, std::ui
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
-/// Vectors of one block of four words, or of two: then the second is of the lane four lanes on.
-using OneBlock = hn::FixedTag<std::uint32_t, 4>;
-template <class Lanes>
-HWY_INLINE hn::Vec<OneBlock> LoadBlock(const Lanes& lanes, std::size_t lane) {
-  return hn::LoadU(OneBlock(), reinterpret_cast<const std::uint32_t*>(At(lanes, lane)));
-}
-template <class Lanes>
-HWY_INLINE void StoreBlock(hn::Vec<OneBlock> v, const Lanes& lanes, std::size_t lane) {
-  hn::StoreU(v, OneBlock(), reinterpret_cast<std::uint32_t*>(At(lanes, lane)));
-}
-#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_NEON
-using BlockTag = OneBlock;
-template <class Lanes>
-HWY_INLINE hn::Vec<BlockTag> LoadBlocks(const Lanes& lanes, std::size_t lane) {
-  return LoadBlock(lanes, lane);
-}
-template <class Lanes>
-HWY_INLINE void StoreBlocks(hn::Vec<BlockTag> v, const Lanes& lanes, std::size_t lane) {
-  StoreBlock(v, lanes, lane);
-}
-#else
-using BlockTag = hn::FixedTag<std::uint32_t, 8>;
-template <class Lanes>
-HWY_INLINE hn::Vec<BlockTag> LoadBlocks(const Lanes& lanes, std::size_t lane) {
-  return hn::Combine(BlockTag(), LoadBlock(lanes, lane + 4), LoadBlock(lanes, lane));
-}
-template <class Lanes>
-HWY_INLINE void StoreBlocks(hn::Vec<BlockTag> v, const Lanes& lanes, std::size_t lane) {
-  StoreBlock(hn::LowerHalf(OneBlock(), v), lanes, lane);
-  StoreBlock(hn::UpperHalf(OneBlock(), v), lanes, lane + 4);
-}
-#endif
-
-/// Four 32-bit elements per lane, transposed block by block.
-template <class Lanes>
-HWY_INLINE void GatherQuads(const Lanes& lanes, std::uint32_t* const* rows) {
-  const BlockTag d;
-  const hn::Repartition<std::uint64_t, decltype(d)> d64;
-  for (std::size_t lane = 0; lane < kWarpSize; lane += hn::Lanes(d)) {
-    const auto v0 = LoadBlocks(lanes, lane);
-    const auto v1 = LoadBlocks(lanes, lane + 1);
-    const auto v2 = LoadBlocks(lanes, lane + 2);
-    const auto v3 = LoadBlocks(lanes, lane + 3);
-    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, v0, v1));
-    const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, v2, v3));
-    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, v0, v1));
-    const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, v2, v3));
-    const auto store = [&](auto x, std::uint32_t* row)
-                           HWY_ATTR { hn::Store(hn::BitCast(d, x), d, row + lane); };
-    store(hn::InterleaveLower(d64, low01, low23), rows[0]);
-    store(hn::InterleaveUpper(d64, low01, low23), rows[1]);
-    store(hn::InterleaveLower(d64, high01, high23), rows[2]);
-    store(hn::InterleaveUpper(d64, high01, high23), rows[3]);
-  }
-}
-
-/// The reverse: four rows to 16 bytes per lane.
-template <class Lanes>
-HWY_INLINE void ScatterQuads(const Lanes& lanes, const std::uint32_t* const* rows) {
-  const BlockTag d;
-  const hn::Repartition<std::uint64_t, decltype(d)> d64;
-  for (std::size_t lane = 0; lane < kWarpSize; lane += hn::Lanes(d)) {
-    const auto r0 = hn::Load(d, rows[0] + lane);
-    const auto r1 = hn::Load(d, rows[1] + lane);
-    const auto r2 = hn::Load(d, rows[2] + lane);
-    const auto r3 = hn::Load(d, rows[3] + lane);
-    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
-    const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
-    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
-    const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
-    const auto store = [&](auto x, std::size_t i)
-                           HWY_ATTR { StoreBlocks(hn::BitCast(d, x), lanes, lane + i); };
-    store(hn::InterleaveLower(d64, low01, low23), 0);
-    store(hn::InterleaveUpper(d64, low01, low23), 1);
-    store(hn::InterleaveLower(d64, high01, high23), 2);
-    store(hn::InterleaveUpper(d64, high01, high23), 3);
-  }
-}
-#endif  // HWY_TARGET != HWY_SCALAR
-
-/// Two 32-bit elements per lane.
-template <class Lanes>
-HWY_INLINE void GatherPairs(const Lanes& lanes, std::uint32_t* low, std::uint32_t* high) {
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    const auto both = ReadRaw<std::uint64_t>(At(lanes, lane));
-    low[lane] = static_cast<std::uint32_t>(both);
-    high[lane] = static_cast<std::uint32_t>(both >> 32);
-  }
-}
-template <class Lanes>
-HWY_INLINE void ScatterPairs(const Lanes& lanes, const std::uint32_t* low,
-                             const std::uint32_t* high) {
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    const std::uint64_t both = low[lane] | std::uint64_t{high[lane]} << 32;
-    std::memcpy(At(lanes, lane), &both, sizeof(both));
-  }
-}
-
 /// 32-bit elements of full warps to whole registers; false for three of them, which have no form
 /// of their own.
-template <class Lanes>
-HWY_INLINE bool GatherWords(const ExecContext& context, const Instr& instr, const MemorySite& site,
-                            const Lanes& lanes) {
-  const auto row = [&](std::size_t v) HWY_ATTR { return context.Row<std::uint32_t>(instr.op[v]); };
+HWY_INLINE bool GatherVector(const ExecContext& context, const Instr& instr, const MemorySite& site,
+                             const LanePointers& lanes) {
   if (site.vector == 1) {
-    Gather<std::uint32_t, std::uint32_t, true>(lanes, 0, kFullMask, row(0));
-    return true;
+    GatherWords<1>(lanes, WordRows<1, std::uint32_t>(context, instr, 0).row);
+  } else if (site.vector == 2) {
+    GatherWords<2>(lanes, WordRows<2, std::uint32_t>(context, instr, 0).row);
+  } else if (site.vector == 4) {
+    GatherWords<4>(lanes, WordRows<4, std::uint32_t>(context, instr, 0).row);
+  } else {
+    return false;
   }
-  if (site.vector == 2) {
-    GatherPairs(lanes, row(0), row(1));
-    return true;
-  }
-#if HWY_TARGET != HWY_SCALAR
-  if (site.vector == 4) {
-    std::uint32_t* const rows[4] = {row(0), row(1), row(2), row(3)};
-    GatherQuads(lanes, rows);
-    return true;
-  }
-#endif  // HWY_TARGET != HWY_SCALAR
-  return false;
+  return true;
 }
-template <class Lanes>
-HWY_INLINE bool ScatterWords(const ExecContext& context, const Instr& instr, const MemorySite& site,
-                             const Lanes& lanes) {
-  const auto row = [&](std::size_t v)
-                       HWY_ATTR { return context.Row<const std::uint32_t>(instr.op[1 + v]); };
-  if (site.vector == 2) {
-    ScatterPairs(lanes, row(0), row(1));
-    return true;
+HWY_INLINE bool ScatterVector(const ExecContext& context, const Instr& instr,
+                              const MemorySite& site, const LanePointers& lanes) {
+  if (site.vector == 1) {
+    ScatterWords<1>(lanes, WordRows<1, const std::uint32_t>(context, instr, 1).row);
+  } else if (site.vector == 2) {
+    ScatterWords<2>(lanes, WordRows<2, const std::uint32_t>(context, instr, 1).row);
+  } else if (site.vector == 4) {
+    ScatterWords<4>(lanes, WordRows<4, const std::uint32_t>(context, instr, 1).row);
+  } else {
+    return false;
   }
-#if HWY_TARGET != HWY_SCALAR
-  if (site.vector == 4) {
-    const std::uint32_t* const rows[4] = {row(0), row(1), row(2), row(3)};
-    ScatterQuads(lanes, rows);
-    return true;
-  }
-#endif  // HWY_TARGET != HWY_SCALAR
-  return false;
+  return true;
 }
 
 template <bool kFull>
-void Load(ExecContext& context, const Instr& instr) {
+HWY_NOINLINE void Load(ExecContext& context, const Instr& instr) {
   const MemorySite& site = context.program->memory[instr.aux];
   if (kFull && LoadPiece(context, instr, site)) {
-    context.messages += site.ordered ? 1 : 0;
-    return;
-  }
-  LaneOffsets32 lanes;
-  if (kFull && ResolveSharedWords(context, instr, site, instr.op[site.vector], lanes) &&
-      GatherWords(context, instr, site, lanes)) {
     context.messages += site.ordered ? 1 : 0;
     return;
   }
@@ -362,7 +197,7 @@ void Load(ExecContext& context, const Instr& instr) {
     }
     return;
   }
-  if (kFull && site.bytes == 4 && GatherWords(context, instr, site, pointers)) {
+  if (kFull && site.bytes == 4 && GatherVector(context, instr, site, pointers)) {
     return;
   }
   for (std::uint32_t v = 0; v < site.vector; ++v) {
@@ -406,17 +241,11 @@ void ScatterElement(const MemorySite& site, const LanePointers& pointers, std::u
 }
 
 template <bool kFull>
-void Store(ExecContext& context, const Instr& instr) {
+HWY_NOINLINE void Store(ExecContext& context, const Instr& instr) {
   const MemorySite& site = context.program->memory[instr.aux];
   if (kFull && StorePiece(context, instr, site)) {
     context.messages += site.ordered ? 1 : 0;
     context.changes += MayBeGlobal(site) ? 1 : 0;
-    return;
-  }
-  LaneOffsets32 lanes;
-  if (kFull && ResolveSharedWords(context, instr, site, instr.op[0], lanes) &&
-      ScatterWords(context, instr, site, lanes)) {
-    context.messages += site.ordered ? 1 : 0;
     return;
   }
   LanePointers pointers;
@@ -424,7 +253,7 @@ void Store(ExecContext& context, const Instr& instr) {
   context.messages += site.ordered ? 1 : 0;
   context.changes += MayBeGlobal(site) ? 1 : 0;
   if (kFull && site.bytes == 4 && site.register_bits == 32 &&
-      ScatterWords(context, instr, site, pointers)) {
+      ScatterVector(context, instr, site, pointers)) {
     return;
   }
   for (std::uint32_t v = 0; v < site.vector; ++v) {
@@ -439,8 +268,33 @@ void Store(ExecContext& context, const Instr& instr) {
   }
 }
 
+template <bool kShared, std::uint32_t kWords>
+void LoadWords(ExecContext& context, const Instr& instr) {
+  if (HWY_UNLIKELY((!TryLoadWords<kShared, kWords>(context, instr)))) {
+    Load<true>(context, instr);
+  }
+}
+template <bool kShared, std::uint32_t kWords>
+void StoreWords(ExecContext& context, const Instr& instr) {
+  if (HWY_UNLIKELY((!TryStoreWords<kShared, kWords>(context, instr)))) {
+    Store<true>(context, instr);
+  }
+}
+template <bool kShared, std::uint32_t kWords>
+void AppendWords(OpList& list) {
+  const std::string suffix = WordAccessSuffix(kShared, kWords);
+  list.push_back({"@load" + suffix, "", Load<false>, LoadWords<kShared, kWords>});
+  list.push_back({"@store" + suffix, "", Store<false>, StoreWords<kShared, kWords>});
+}
+
 OpList MemoryOps() {
   OpList list;
+  AppendWords<true, 1>(list);
+  AppendWords<true, 2>(list);
+  AppendWords<true, 4>(list);
+  AppendWords<false, 1>(list);
+  AppendWords<false, 2>(list);
+  AppendWords<false, 4>(list);
   list.push_back({"@load", "", Load<false>, Load<true>});
   list.push_back({"@store", "", Store<false>, Store<true>});
   return list;

@@ -58,10 +58,11 @@ void Unpack(ExecContext& context, const Instr& instr) {
 
 void Clock(ExecContext& context, const Instr& instr) {
   std::uint64_t* out = context.Row<std::uint64_t>(instr.op[0]);
-  ++context.clock;  // two readings never agree
+  // Instructions before this one, and one: two readings never agree.
+  const auto executed = context.clock + static_cast<std::uint64_t>(&instr - context.run) + 1;
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
     if ((context.mask >> lane & 1) != 0) {
-      out[lane] = context.clock;
+      out[lane] = executed;
     }
   }
 }

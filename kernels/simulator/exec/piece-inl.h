@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/simulator/exec/lane_words-inl.h"
 #include "kernels/simulator/exec/lanes-inl.h"
 #include "kernels/simulator/memory/address_space.h"
 #include "kernels/simulator/memory/block_log.h"
@@ -22,29 +23,27 @@ namespace voltcheck::simulator {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <typename Raw>
-HWY_INLINE Raw ReadRaw(const std::byte* from) {
-  Raw value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
-/// Lane numbers times 0, 1, 2, 4, 8, 16: what an affine address row adds to its first lane.
+/// Lane numbers times 0, 1, 2, 4, ... 64: what an affine address row adds to its first lane.
 template <typename Address>
 struct LaneOffsets {
-  alignas(64) Address rows[6][kWarpSize];
+  static constexpr std::uint32_t kRows = 8;
+  alignas(64) Address rows[kRows][kWarpSize];
   constexpr LaneOffsets() : rows() {
-    for (std::uint32_t i = 0; i < 6; ++i) {
+    for (std::uint32_t i = 0; i < kRows; ++i) {
       for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
         rows[i][lane] = i == 0 ? 0 : lane << (i - 1);
       }
     }
   }
 };
+/// Whether lane i's address is row[0] + i * stride. The stride is 0 or a power of two up to 64.
 template <typename Address>
 HWY_INLINE bool IsAffine(const Address* row, Address stride) {
   static constexpr LaneOffsets<Address> kOffsets;
-  const Address* offsets = kOffsets.rows[stride == 0 ? 0 : 1 + __builtin_ctz(stride)];
+  if (row[5] - row[0] != 5 * stride || row[31] - row[0] != 31 * stride) {
+    return false;  // tells nearly all other patterns
+  }
+  const Address* offsets = kOffsets.rows[stride == 0 ? 0 : 1 + __builtin_ctzll(stride)];
   const Tag<Address> d;
   const auto first = hn::Set(d, row[0]);
   auto different = hn::Zero(d);
@@ -133,6 +132,65 @@ HWY_INLINE void FillRow(const std::byte* from, Cell* row) {
   }
 }
 
+/// kWords words of each lane, side by side in memory, to or from as many rows.
+template <std::uint32_t kWords>
+HWY_INLINE void SideBySideToRows(const std::byte* host, std::uint32_t* const* rows) {
+  const Tag<std::uint32_t> d;
+  const auto* from = reinterpret_cast<const std::uint32_t*>(host);
+  if constexpr (kWords == 1) {
+    std::memcpy(rows[0], from, kWarpSize * 4);
+  } else if constexpr (kWords == 2) {
+    auto a = hn::Zero(d);
+    auto b = hn::Zero(d);
+    for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
+      hn::LoadInterleaved2(d, from + 2 * i, a, b);
+      hn::Store(a, d, rows[0] + i);
+      hn::Store(b, d, rows[1] + i);
+    }
+  } else {
+    auto a = hn::Zero(d);
+    auto b = hn::Zero(d);
+    auto e = hn::Zero(d);
+    auto f = hn::Zero(d);
+    for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
+      hn::LoadInterleaved4(d, from + 4 * i, a, b, e, f);
+      hn::Store(a, d, rows[0] + i);
+      hn::Store(b, d, rows[1] + i);
+      hn::Store(e, d, rows[2] + i);
+      hn::Store(f, d, rows[3] + i);
+    }
+  }
+}
+template <std::uint32_t kWords>
+HWY_INLINE void RowsToSideBySide(const std::uint32_t* const* rows, std::byte* host) {
+  const Tag<std::uint32_t> d;
+  auto* to = reinterpret_cast<std::uint32_t*>(host);
+  if constexpr (kWords == 1) {
+    std::memcpy(to, rows[0], kWarpSize * 4);
+  } else {
+    for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
+      const auto a = hn::Load(d, rows[0] + i);
+      const auto b = hn::Load(d, rows[1] + i);
+      if constexpr (kWords == 2) {
+        hn::StoreInterleaved2(a, b, d, to + 2 * i);
+      } else {
+        hn::StoreInterleaved4(a, b, hn::Load(d, rows[2] + i), hn::Load(d, rows[3] + i), d,
+                              to + 4 * i);
+      }
+    }
+  }
+}
+/// The rows of a word access, from operand `first` on.
+template <std::uint32_t kWords, typename Word>
+struct WordRows {
+  Word* row[kWords];
+  HWY_INLINE WordRows(const ExecContext& context, const Instr& instr, std::uint32_t first) {
+    for (std::uint32_t v = 0; v < kWords; ++v) {
+      row[v] = context.Row<Word>(instr.op[first + v]);
+    }
+  }
+};
+
 /// A load that reads one piece of memory. False, with nothing done, for any other.
 HWY_INLINE bool LoadPiece(ExecContext& context, const Instr& instr, const MemorySite& site) {
   if (context.observer != nullptr || !FillsRegisters(site) ||
@@ -165,30 +223,10 @@ HWY_INLINE bool LoadPiece(ExecContext& context, const Instr& instr, const Memory
   if (site.bytes == 8) {
     return false;
   }
-  const Tag<std::uint32_t> d;
-  const auto* from = reinterpret_cast<const std::uint32_t*>(piece.host);
-  std::uint32_t* rows[4] = {};
-  for (std::uint32_t v = 0; v < site.vector; ++v) {
-    rows[v] = context.Row<std::uint32_t>(instr.op[v]);
-  }
-  auto a = hn::Zero(d);
-  auto b = hn::Zero(d);
   if (site.vector == 2) {
-    for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
-      hn::LoadInterleaved2(d, from + 2 * i, a, b);
-      hn::Store(a, d, rows[0] + i);
-      hn::Store(b, d, rows[1] + i);
-    }
-    return true;
-  }
-  auto e = hn::Zero(d);
-  auto f = hn::Zero(d);
-  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
-    hn::LoadInterleaved4(d, from + 4 * i, a, b, e, f);
-    hn::Store(a, d, rows[0] + i);
-    hn::Store(b, d, rows[1] + i);
-    hn::Store(e, d, rows[2] + i);
-    hn::Store(f, d, rows[3] + i);
+    SideBySideToRows<2>(piece.host, WordRows<2, std::uint32_t>(context, instr, 0).row);
+  } else {
+    SideBySideToRows<4>(piece.host, WordRows<4, std::uint32_t>(context, instr, 0).row);
   }
   return true;
 }
@@ -215,21 +253,10 @@ HWY_INLINE bool StorePiece(ExecContext& context, const Instr& instr, const Memor
     }
     return true;
   }
-  const Tag<std::uint32_t> d;
-  auto* to = reinterpret_cast<std::uint32_t*>(piece.host);
-  const std::uint32_t* rows[4] = {};
-  for (std::uint32_t v = 0; v < site.vector; ++v) {
-    rows[v] = context.Row<const std::uint32_t>(instr.op[1 + v]);
-  }
-  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
-    const auto a = hn::Load(d, rows[0] + i);
-    const auto b = hn::Load(d, rows[1] + i);
-    if (site.vector == 2) {
-      hn::StoreInterleaved2(a, b, d, to + 2 * i);
-    } else {
-      hn::StoreInterleaved4(a, b, hn::Load(d, rows[2] + i), hn::Load(d, rows[3] + i), d,
-                            to + 4 * i);
-    }
+  if (site.vector == 2) {
+    RowsToSideBySide<2>(WordRows<2, const std::uint32_t>(context, instr, 1).row, piece.host);
+  } else {
+    RowsToSideBySide<4>(WordRows<4, const std::uint32_t>(context, instr, 1).row, piece.host);
   }
   return true;
 }

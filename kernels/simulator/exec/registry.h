@@ -1,6 +1,7 @@
 #ifndef VOLTCHECK_KERNELS_SIMULATOR_EXEC_REGISTRY_H_
 #define VOLTCHECK_KERNELS_SIMULATOR_EXEC_REGISTRY_H_
 
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,7 +14,8 @@ namespace voltcheck::simulator {
 /// building block that only a decoder emits.
 ///
 /// `pattern` lists operands, destinations before '=': h 16-bit, w 32-bit, x 64-bit register or
-/// immediate, p predicate, i integer immediate (goes to Instr::imm).
+/// immediate, p predicate, i integer immediate (goes to Instr::imm). "KEY#IMM" is KEY for one value
+/// of its immediate, where that is worth handlers of its own.
 struct OpEntry {
   std::string key;
   std::string pattern;
@@ -21,6 +23,12 @@ struct OpEntry {
   Handler full = nullptr;
 };
 using OpList = std::vector<OpEntry>;
+
+/// The forms of "@load" and "@store" for `words` (1, 2 or 4) whole 32-bit registers in shared or
+/// in global memory.
+inline std::string WordAccessSuffix(bool shared, std::uint32_t words) {
+  return std::string(shared ? ".shared." : ".global.") + std::to_string(words);
+}
 
 /// All instructions, each with the handlers for the best SIMD target of this machine.
 class OpRegistry {

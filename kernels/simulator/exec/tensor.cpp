@@ -46,6 +46,40 @@ void Mma884(ExecContext& context, const Instr& instr) {
   ++context.matrix_instructions;
 }
 
+constexpr std::size_t kRows = 8;  // of D, in front of those of A, B and C
+
+/// The first of two that program/matrix_pairs.h has put together.
+void Mma884First(ExecContext& context, const Instr& instr) {
+  const Instr& next = (&instr)[1];
+  const Ref* first = context.program->pool.data() + instr.aux;
+  const Ref* second = context.program->pool.data() + next.aux;
+  arith::WarpMmaForm form;
+  form.arithmetic = ArithmeticOf(context.numerics);
+  form.a = (instr.imm & 1) != 0 ? arith::MmaLayout::kCol : arith::MmaLayout::kRow;
+  form.b = (instr.imm & 2) != 0 ? arith::MmaLayout::kCol : arith::MmaLayout::kRow;
+  const std::uint32_t* a[4];
+  const std::uint32_t* b[4];
+  std::uint32_t* d[kRows];
+  for (std::size_t i = 0; i < 2; ++i) {
+    a[i] = context.Row<const std::uint32_t>(first[kRows + i]);
+    a[2 + i] = context.Row<const std::uint32_t>(second[kRows + i]);
+    b[i] = context.Row<const std::uint32_t>(first[kRows + 2 + i]);
+    b[2 + i] = context.Row<const std::uint32_t>(second[kRows + 2 + i]);
+  }
+  for (std::size_t i = 0; i < kRows; ++i) {
+    d[i] = context.Row<std::uint32_t>(first[i]);
+  }
+  context.matrix_zero_rows += static_cast<std::uint64_t>(arith::WarpMma884Twice(form, a, b, d));
+  context.matrix_instructions += 2;
+  context.matrix_done = &next;
+}
+void Mma884Second(ExecContext& context, const Instr& instr) {
+  if (context.matrix_done != &instr) {
+    Mma884<false, false>(context, instr);
+  }
+  context.matrix_done = nullptr;
+}
+
 }  // namespace
 
 void AppendTensorOps(OpList& list) {
@@ -53,6 +87,8 @@ void AppendTensorOps(OpList& list) {
     list.push_back({key, "", handler, handler});
   };
   add("@mma.m8n8k4.f32.f32", Mma884<false, false>);
+  list.push_back({"@mma.first", "", Mma884<false, false>, Mma884First});
+  list.push_back({"@mma.second", "", Mma884<false, false>, Mma884Second});
   add("@mma.m8n8k4.f16.f16", Mma884<true, true>);
   add("@mma.m8n8k4.f32.f16", Mma884<false, true>);
 }

@@ -281,6 +281,14 @@ void BlockLog::OnAccess(const ExecContext& context, Allocation* cached, const Me
   flush();
 }
 
+void BlockLog::OnStrided(Allocation& allocation, const std::byte* host, std::uint64_t bytes,
+                         std::uint64_t stride) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(host);
+  memory_->Save(allocation, begin - reinterpret_cast<std::uintptr_t>(allocation.host),
+                stride * (kWarpSize - 1) + bytes);
+  writes_.AddStrided(begin, bytes, stride, kWarpSize);
+}
+
 void BlockLog::NoteRead(Allocation* allocation) {
   if (std::find(read_allocations_.begin(), read_allocations_.end(), allocation) ==
       read_allocations_.end()) {

@@ -102,6 +102,7 @@ void ResolveSlowly(ExecContext& context, const Instr& instr, const MemorySite& s
                    const std::uint64_t* addresses, LanePointers& pointers) {
   const std::uint64_t bytes = std::uint64_t{site.bytes} * site.vector;
   Allocation* allocation = context.site_cache[instr.aux];
+  const Allocation* noted = nullptr;
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
     if ((context.mask >> lane & 1) == 0) {
       continue;
@@ -109,7 +110,7 @@ void ResolveSlowly(ExecContext& context, const Instr& instr, const MemorySite& s
     const std::uint64_t address = addresses[lane];
     std::uint64_t offset = 0;
     const Space space = SpaceOf(site.space, address, offset);
-    if (address % bytes != 0) {
+    if ((address & (bytes - 1)) != 0) {  // a power of two
       throw Fault{"alignment",
                   What(site, space) + " at " + Hex(address) + " is not aligned to " +
                       std::to_string(bytes) + " bytes",
@@ -138,8 +139,9 @@ void ResolveSlowly(ExecContext& context, const Instr& instr, const MemorySite& s
           Miss(site, space, lane, address, context.global->DescribeMiss(address, bytes));
         }
         pointers.host[lane] = allocation->host + (address - allocation->base);
-        if (context.log != nullptr && !site.write) {
+        if (context.log != nullptr && !site.write && allocation != noted) {
           context.log->NoteRead(allocation);
+          noted = allocation;
         }
         break;
       }

@@ -38,6 +38,33 @@ TouchedBytes::Chunk& TouchedBytes::FindOther(std::uintptr_t number) {
   return chunks_[last_];
 }
 
+void TouchedBytes::AddStrided(std::uintptr_t begin, std::uint64_t bytes, std::uint64_t stride,
+                              std::uint64_t count) {
+  constexpr std::uintptr_t kWords = kChunkBytes / 64;
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  std::uint64_t pattern = kAll >> (64 - bytes) << begin % stride;
+  for (std::uint64_t width = stride; width < 64; width *= 2) {
+    pattern |= pattern << width;
+  }
+  const std::uintptr_t last = begin + stride * (count - 1);
+  const std::uintptr_t end = last / 64 + 1;
+  for (std::uintptr_t word = begin / 64; word < end;) {
+    Chunk& chunk = Find(word / kWords);
+    const std::uintptr_t chunk_end = std::min(end, (word / kWords + 1) * kWords);
+    for (; word < chunk_end; ++word) {
+      std::uint64_t bits = pattern;
+      if (word == begin / 64) {
+        bits &= kAll << begin % 64;
+      }
+      if (word == end - 1) {
+        bits &= kAll >> (63 - (last + bytes - 1) % 64);
+      }
+      chunk.again[word % kWords] |= chunk.bits[word % kWords] & bits;
+      chunk.bits[word % kWords] |= bits;
+    }
+  }
+}
+
 void TouchedBytes::AddLong(std::uintptr_t begin, std::uintptr_t end) {
   while (begin < end) {
     const std::uintptr_t count = std::min<std::uintptr_t>(end - begin, 64 - begin % 64);

@@ -39,6 +39,11 @@ class TouchedBytes {
     chunk.bits[word % kWords] |= bits;
   }
 
+  /// `count` pieces of `bytes` that begin `stride` apart, a power of two from `bytes` to 64. Each
+  /// is aligned to its length.
+  void AddStrided(std::uintptr_t begin, std::uint64_t bytes, std::uint64_t stride,
+                  std::uint64_t count);
+
   /// In order of first touch.
   const std::vector<Chunk>& chunks() const { return chunks_; }
   /// Null: nothing of it was touched.

@@ -1,12 +1,32 @@
 #include "kernels/simulator/program/control_flow.h"
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 
 namespace voltcheck::simulator {
 namespace {
 
 bool IsGuarded(const Instr& instr) { return instr.guard != kTrue; }
+
+/// Whether a row is the same constant in every lane: `value`.
+bool IsConstant(const Program& program, Ref ref, std::uint32_t value) {
+  if (BaseOf(ref) != RowBase::kConstant) {
+    return false;
+  }
+  std::uint32_t cells[kWarpSize];
+  std::memcpy(cells, reinterpret_cast<const std::byte*>(program.constants.data()) + (ref & ~3u),
+              sizeof(cells));
+  return std::all_of(std::begin(cells), std::end(cells),
+                     [&](std::uint32_t cell) { return cell == value; });
+}
+
+/// A .sync instruction for which a group of all 32 lanes need not wait.
+bool IsForWholeWarp(const Program& program, const Instr& instr) {
+  const Control& control = program.control[instr.control()];
+  return control.kind == ControlKind::kSync &&
+         (control.aligned || IsConstant(program, instr.op[control.mask_operand], kFullMask));
+}
 
 /// Where control goes from `pc`, as pcs; `ends_block` says whether a block must end after it.
 std::vector<std::uint32_t> Successors(const Program& program, std::uint32_t pc, bool& ends_block) {
@@ -192,10 +212,13 @@ void FinishControlFlow(Program& program, const FlowGraph& graph) {
     std::int32_t run = 0;
     for (std::uint32_t pc = block.end; pc-- > block.begin;) {
       Instr& instr = program.code[pc];
-      run = instr.is_control() ? 0 : run + 1;
       if (!instr.is_control()) {
-        instr.run = run;
+        instr.run = ++run;
+        continue;
       }
+      Control& control = program.control[instr.control()];
+      control.whole_warp = IsForWholeWarp(program, instr);
+      run = control.whole_warp ? run + 1 : 0;
     }
     const Instr& last = program.code[block.end - 1];
     if (last.is_control() && dominator[b] != kNone) {

@@ -185,6 +185,20 @@ char DataKind(const FunctionLowering& lowering, const std::vector<ptx::Operand>&
   return kind;
 }
 
+/// Which handlers a load or store gets.
+std::string KeyOf(const MemorySite& site) {
+  const std::string key = site.write ? "@store" : "@load";
+  const bool words = site.bytes == 4 && site.register_bits == 32 && !site.ordered;
+  if (words && site.space == Space::kShared && !site.wide_address) {
+    return key + WordAccessSuffix(true, site.vector);
+  }
+  if (words && (site.space == Space::kGlobal || site.space == Space::kGeneric) &&
+      site.wide_address) {
+    return key + WordAccessSuffix(false, site.vector);
+  }
+  return key;
+}
+
 }  // namespace
 
 void DecodeLoad(FunctionLowering& lowering) {
@@ -199,7 +213,8 @@ void DecodeLoad(FunctionLowering& lowering) {
   for (const ptx::Operand& element : elements) {
     destinations.push_back(lowering.Destination(element, kind));
   }
-  Instr& instr = lowering.Emit(*OpRegistry::Get().Find("@load"), destinations, {address.row});
+  Instr& instr =
+      lowering.Emit(*OpRegistry::Get().Find(KeyOf(memory.site)), destinations, {address.row});
   Finish(lowering, instr, memory.site, address.offset);
 }
 
@@ -218,7 +233,7 @@ void DecodeStore(FunctionLowering& lowering) {
   for (const ptx::Operand& element : elements) {
     sources.push_back(lowering.Source(element, kind));
   }
-  Instr& instr = lowering.Emit(*OpRegistry::Get().Find("@store"), {}, sources);
+  Instr& instr = lowering.Emit(*OpRegistry::Get().Find(KeyOf(memory.site)), {}, sources);
   Finish(lowering, instr, memory.site, address.offset);
 }
 

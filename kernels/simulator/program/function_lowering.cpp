@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "kernels/simulator/program/matrix_pairs.h"
 #include "kernels/simulator/program/rows.h"
 
 namespace voltcheck::simulator {
@@ -190,6 +191,7 @@ void FunctionLowering::Translate() {
 
 void FunctionLowering::FinishFrame(const FrameLayout& layout) {
   RewriteRefs(*module_.program, graph_, shapes_, classes_, rows_, layout);
+  PairMatrixInstructions(*module_.program, graph_);
   FunctionCode& self = code();
   self.frame_bytes = layout.bytes;
   self.local_base = local_base_ == kNone ? kNone : RewriteRef(local_base_, classes_, rows_, layout);
@@ -319,7 +321,10 @@ void FunctionLowering::EmitByTable(const std::string& key) {
       sources.push_back(Source(operand(next++), kind));
     }
   }
-  Emit(*entry, destinations, sources).imm = imm;
+  const bool has_immediate = pattern.find('i') != std::string_view::npos;
+  const OpEntry* special =
+      has_immediate ? OpRegistry::Get().Find(key + "#" + std::to_string(imm)) : nullptr;
+  Emit(special != nullptr ? *special : *entry, destinations, sources).imm = imm;
 }
 
 void FunctionLowering::BranchTo(std::size_t control, const std::string& label) {

@@ -50,7 +50,8 @@ struct alignas(64) Instr {
   std::uint32_t guard_flip = 0;                            ///< all ones for @!p
   std::int64_t imm = 0;                                    ///< address offset, LUT, ...
   std::uint32_t aux = kNone;  ///< index into Program::memory or ::pool, by handler
-  /// > 0: straight-line instructions from here on. < 0: a control instruction.
+  /// > 0: straight-line instructions from here on, among them Control::whole_warp ones. < 0: a
+  /// control instruction.
   std::int32_t run = 1;
 
   bool is_control() const { return run < 0; }
@@ -91,6 +92,7 @@ struct Control {
   BarrierOp barrier = BarrierOp::kSync;
   bool barrier_has_count = false;
   bool aligned = false;                ///< all lanes of the warp must execute this very instruction
+  bool whole_warp = false;             ///< kSync: straight-line code for a group of all 32 lanes
   std::uint32_t mask_operand = kNone;  ///< kSync: which op holds the member mask; kNone: aligned
   std::uint32_t signature = 0;         ///< kSync: instructions with equal numbers may meet
   std::string kinds;                   ///< kSync: kinds of op[], destinations before '='

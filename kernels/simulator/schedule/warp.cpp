@@ -26,6 +26,19 @@ void FillRow(std::byte* rows, Row row, const F& value) {
   std::memcpy(rows + RowOffset(row), cells, sizeof(cells));
 }
 
+std::uint64_t CountLanes(std::uint32_t mask) {
+  return mask == kFullMask ? kWarpSize : static_cast<std::uint64_t>(std::popcount(mask));
+}
+
+/// How many of the instructions of a run come before its first .sync instruction.
+std::int32_t WithoutSync(const Instr& instr) {
+  std::int32_t count = 1;
+  while (count < instr.run && !(&instr)[count].is_control()) {
+    ++count;
+  }
+  return count;
+}
+
 std::size_t Chunks(std::uint64_t bytes) {
   return static_cast<std::size_t>((bytes + sizeof(AlignedBytes) - 1) / sizeof(AlignedBytes));
 }
@@ -196,26 +209,32 @@ void Warp::RunGroup(std::size_t index, std::int64_t limit) {
     const Instr& instr = program_->code[group.pc];
     const std::uint64_t messages = context_.messages;
     if (!instr.is_control()) {
-      const std::int32_t count = seeded ? ChooseSplit(group, instr.run) : instr.run;
-      ExecuteRun(&instr, count, group.mask);
+      const std::int32_t most = seeded ? WithoutSync(instr) : instr.run;
+      const std::int32_t chosen = seeded ? ChooseSplit(group, most) : most;
+      const std::int32_t count = ExecuteRun(&instr, chosen, group.mask);
       group.pc += static_cast<std::uint32_t>(count);
       used_ += count + kMessageCost * static_cast<std::int64_t>(context_.messages - messages);
-      if (count != instr.run) {
+      if (chosen != most) {
         SplitRandomly(index);
         return;
       }
       continue;
     }
     const Control& control = program_->control[instr.control()];
+    if (control.kind == ControlKind::kBranch) {
+      const std::uint32_t taken = ActiveLanes(instr, group.mask);
+      if (taken == 0 || taken == group.mask) {  // by far most branches; Step has the others
+        group.pc = taken == 0 ? group.pc + 1 : control.target;
+        CountControl(group.mask);
+        continue;
+      }
+    }
     if (seeded && control.kind == ControlKind::kOrdered && MaySplit(group) &&
         random_.Below(8) == 0) {
       SplitRandomly(index);
       return;
     }
-    ++used_;
-    ++work_;
-    ++warp_instructions;
-    lane_instructions += static_cast<std::uint64_t>(std::popcount(group.mask));
+    CountControl(group.mask);
     const bool goes_on = Step(index, instr, control);
     used_ += kMessageCost * static_cast<std::int64_t>(context_.messages - messages);
     if (!goes_on) {
@@ -224,37 +243,69 @@ void Warp::RunGroup(std::size_t index, std::int64_t limit) {
   }
 }
 
-void Warp::ExecuteRun(const Instr* instr, std::int32_t count, std::uint32_t mask) {
+void Warp::CountControl(std::uint32_t mask) {
+  ++used_;
+  ++work_;
+  ++warp_instructions;
+  lane_instructions += CountLanes(mask);
+}
+
+/// Executes straight-line code, as far as it is that for these lanes: up to a .sync instruction
+/// that not all 32 of them execute. Returns the number of instructions, at least one.
+std::int32_t Warp::ExecuteRun(const Instr* instr, std::int32_t count, std::uint32_t mask) {
   const Instr* at = instr;
   const Instr* const end = instr + count;
-  std::uint64_t lanes = 0;
+  std::uint64_t lanes = 0;  // less those of an unguarded run by the whole warp
   context_.clock = work_;
+  context_.run = instr;
+  context_.mask = mask;
   try {
-    for (; at != end; ++at) {
-      const std::uint32_t active =
-          mask & (*context_.Row<const std::uint32_t>(at->guard) ^ at->guard_flip);
-      context_.mask = active;
-      if (active == kFullMask) {
-        lanes += kWarpSize;
+    if (mask == kFullMask) {
+      for (; at != end; ++at) {
+        if (at->guard != kTrue) {
+          const std::uint32_t active = ActiveLanes(*at, kFullMask);
+          if (active != kFullMask) {
+            if (at->is_control()) {
+              break;
+            }
+            lanes -= kWarpSize - CountLanes(active);
+            if (active != 0) {
+              context_.mask = active;
+              at->handler[0](context_, *at);
+              context_.mask = kFullMask;
+            }
+            continue;
+          }
+        }
         at->handler[1](context_, *at);
-      } else if (active != 0) {
-        lanes += static_cast<std::uint64_t>(std::popcount(active));
-        at->handler[0](context_, *at);
+      }
+      lanes += kWarpSize * static_cast<std::uint64_t>(at - instr);
+    } else {
+      for (; at != end && !at->is_control(); ++at) {
+        const std::uint32_t active = ActiveLanes(*at, mask);
+        if (active != 0) {
+          lanes += CountLanes(active);
+          context_.mask = active;
+          at->handler[0](context_, *at);
+        }
       }
     }
   } catch (const Fault& fault) {
     throw LocatedFault{fault, context_.PcOf(*at)};
   }
+  const auto executed = static_cast<std::int32_t>(at - instr);
   lane_instructions += lanes;
-  warp_instructions += static_cast<std::uint64_t>(count);
-  work_ += static_cast<std::uint64_t>(count);
+  warp_instructions += static_cast<std::uint64_t>(executed);
+  work_ += static_cast<std::uint64_t>(executed);
+  return executed;
 }
 
 void Warp::ExecuteOne(const Instr& instr, std::uint32_t mask) {
   context_.clock = work_;
+  context_.run = &instr;
   context_.mask = mask;
   try {
-    instr.handler[mask == kFullMask ? 1 : 0](context_, instr);
+    instr.handler[0](context_, instr);
   } catch (const Fault& fault) {
     throw LocatedFault{fault, context_.PcOf(instr)};
   }

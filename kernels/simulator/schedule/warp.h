@@ -129,8 +129,13 @@ class Warp {
   void Bind(const LaneGroup& group);
   std::size_t NextReady();
   void RunGroup(std::size_t index, std::int64_t limit);
-  void ExecuteRun(const Instr* instr, std::int32_t count, std::uint32_t mask);
+  std::int32_t ExecuteRun(const Instr* instr, std::int32_t count, std::uint32_t mask);
   void ExecuteOne(const Instr& instr, std::uint32_t mask);
+  void CountControl(std::uint32_t mask);
+  /// Those of `lanes` that an instruction's guard lets execute it.
+  std::uint32_t ActiveLanes(const Instr& instr, std::uint32_t lanes) const {
+    return lanes & (*context_.Row<const std::uint32_t>(instr.guard) ^ instr.guard_flip);
+  }
   bool MaySplit(const LaneGroup& group) const;
   std::int32_t ChooseSplit(const LaneGroup& group, std::int32_t count);
   void SplitRandomly(std::size_t index);
