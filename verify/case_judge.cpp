@@ -28,7 +28,6 @@ using reference::Matrix;
 
 // These kinds are made so that each sum of W13 is exact; its outputs then have one right value
 // each.
-bool PromisesExactW13(const Case& c) { return c.data == Data::kInteger || c.data == Data::kOneHot; }
 
 std::string DepartureText(const Departure& d) {
   if (d.k < 0) {
@@ -199,7 +198,7 @@ class Judge {
       evidence.posterior = &posterior;
     }
     evidence.exact = exact;
-    evidence.must_be_exact = stage == Stage::kW13 && PromisesExactW13(problem_.c);
+    evidence.must_be_exact = stage == Stage::kW13 && HasExactW13(problem_.c.data);
     Record(evidence);
     StageRecord& record = record_.stages[static_cast<std::size_t>(stage)];
     if (record.bits_differing > 0 && options_.locate && device_.run_gemm) {

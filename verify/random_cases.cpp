@@ -112,7 +112,7 @@ Case DrawCase(std::uint64_t seed, std::uint64_t index) {
   c.w13 = DrawTactic(draws, c.w13_k(), c.w13_n(), s.group);
   c.w2 = DrawTactic(draws, c.w2_k(), c.w2_n(), s.group);
   c.data = draws.Of(std::array{Data::kNormal, Data::kNormal, Data::kInteger, Data::kOneHot,
-                               Data::kSubnormal, Data::kExtreme});
+                               Data::kSubnormal, Data::kExtreme, Data::kSigned, Data::kGates});
   c.numerics = draws.Of(
       std::array{Numerics::kV100, Numerics::kV100, Numerics::kSm75, Numerics::kSm80Software});
   c.ep_ranks = draws.Below(4) == 0 ? 1 + draws.Below(std::min(s.experts, 4)) : 1;
@@ -127,8 +127,6 @@ Case DrawCase(std::uint64_t seed, std::uint64_t index) {
   ValidateCase(c);
   return c;
 }
-
-bool IsExact(const Case& c) { return c.data == Data::kInteger || c.data == Data::kOneHot; }
 
 }  // namespace
 
@@ -163,7 +161,8 @@ std::vector<Case> SampleCases(const std::vector<Case>& cases, std::size_t count,
 }
 
 void ExactFirst(std::vector<Case>& cases) {
-  std::stable_partition(cases.begin(), cases.end(), IsExact);
+  std::stable_partition(cases.begin(), cases.end(),
+                        [](const Case& c) { return HasExactW13(c.data); });
 }
 
 }  // namespace voltcheck::verify

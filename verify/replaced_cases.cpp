@@ -77,9 +77,11 @@ std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed) {
   // Stages that are odd in number, roundings that show, values at the ends of binary16.
   add(3, 3, 1, 1, "e=2;k=2;data=ties,subnormal,extreme;t=5");
   add(4, 2, 3, 2, "e=2;k=2;data=ties;t=5");
+  // Scales of either sign, in splits.
+  add(3, 3, 2, 1, "e=2;k=2;data=signed;t=5");
   // Fused SiLU.
-  add(2, 1, 1, 1, "e=8;k=4;t=1;path=m1;data=normal,ties");
-  add(4, 1, 2, 1, "e=8;k=4;t=1;path=m1;data=ties");
+  add(2, 1, 1, 1, "e=8;k=8;t=1;path=m1;data=normal,ties,gates");
+  add(4, 1, 2, 1, "e=8;k=8;t=1;path=m1;data=ties,gates");
   // Paths, orders, empty segments.
   add(1, 1, 1, 1,
       "e=6;k=2;t=" + Text(m / 8 + 9) + ";routing=zipf:1.1;path=segment,dense,indexed;data=normal");

@@ -52,8 +52,9 @@ inline Case ArbitraryCase() {
   c.columns = *rc::gen::element(Columns::kInterleaved, Columns::kHalves);
   c.w13 = ArbitraryTactic(c.w13_k(), c.w13_n(), s.group);
   c.w2 = ArbitraryTactic(c.w2_k(), c.w2_n(), s.group);
-  c.data = *rc::gen::element(Data::kNormal, Data::kInteger, Data::kOneHot, Data::kSubnormal,
-                             Data::kExtreme, Data::kTies, Data::kFixture);
+  c.data =
+      *rc::gen::element(Data::kNormal, Data::kInteger, Data::kOneHot, Data::kSubnormal,
+                        Data::kExtreme, Data::kTies, Data::kSigned, Data::kGates, Data::kFixture);
   c.numerics =
       *rc::gen::element(Numerics::kV100, Numerics::kSm75, Numerics::kSm80Software, Numerics::kSm90);
   c.stage = *rc::gen::element(StageSelection::kAll, StageSelection::kW13, StageSelection::kSilu,

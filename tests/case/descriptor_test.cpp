@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "16x128x32, 8x128x64, 8x256x64"},
         Refusal{"data=zeros",
                 "descriptor key data: cannot be 'zeros'; allowed: normal, integer, onehot, "
-                "subnormal, extreme, ties or fixture"},
+                "subnormal, extreme, ties, signed, gates or fixture"},
         Refusal{"data=fixture", "descriptor key data: fixture needs a fixture; add fixture=NAME"},
         Refusal{"data=normal,fixture=a",
                 "descriptor key fixture: stands beside data=normal; leave data out"},

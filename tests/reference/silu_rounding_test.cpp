@@ -19,8 +19,10 @@ namespace {
 
 enum Instruction { kScale, kWhole, kExponent, kHigh, kLow, kPower, kDivisor, kQuotient, kNone };
 
-// How one instruction departs: its rounding mode, or kUnfused for a multiplication and an addition.
+// How one instruction departs: its rounding mode, kUnfused for a multiplication and an addition, or
+// kExchanged for its second factor and its addend in each other's place.
 constexpr int kUnfused = -1;
+constexpr int kExchanged = -2;
 struct Departure {
   Instruction where = kNone;
   int mode = FE_TONEAREST;
@@ -44,6 +46,9 @@ float FmaOf(const Departure& d, Instruction where, int usual, float a, float b, 
   if (d.where == where && d.mode == kUnfused) {
     const float product = Rounded({}, where, usual, [&] { return Mul(a, b); });
     return Rounded({}, where, usual, [&] { return Add(product, c); });
+  }
+  if (d.where == where && d.mode == kExchanged) {
+    return Rounded({}, where, usual, [&] { return Fma(a, c, b); });
   }
   return Rounded(d, where, usual, [&] { return Fma(a, b, c); });
 }
@@ -97,6 +102,29 @@ TEST(SiluRounding, FiveGatesTellOneInstructionFromAnother) {
   EXPECT_EQ(GatesThatTell(false),
             (std::set<std::uint16_t>{0x9000, 0x9e00, 0xb9b6, 0xc173, 0xc4ec}));
   EXPECT_EQ(GatesThatTell(true), (std::set<std::uint16_t>{0x9000, 0x9e00, 0xc173, 0xc4ec}));
+}
+
+// The power of two that is split off may be another one for most gates, since what is left makes up
+// for it; so constants that are exchanged show at few gates. `data=gates` holds the normal ones.
+TEST(SiluRounding, FewGatesTellThatTheConstantsOfTheFirstInstructionAreExchanged) {
+  std::set<std::uint16_t> gates[2];
+  for (const bool approximate : {false, true}) {
+    for (std::uint32_t h = 0; h < 0x10000; ++h) {
+      const auto bits = static_cast<std::uint16_t>(h);
+      const float gate = arith::HalfToFloat(bits);
+      const bool normal = (bits & 0x7c00U) != 0 && (bits & 0x7c00U) != 0x7c00U;
+      if (normal && arith::HalfUlpDistance(Silu(gate, approximate, {}),
+                                           Silu(gate, approximate, {kScale, kExchanged})) != 0) {
+        gates[approximate].insert(bits);
+      }
+    }
+  }
+  std::set<std::uint16_t> expected{0x11a8, 0x1400, 0x16ed, 0x1f36, 0x1fbf, 0x222a, 0x2700, 0x2bb7,
+                                   0x3728, 0x91a8, 0x96ed, 0x9a53, 0x9ea2, 0x9f36, 0x9fbf, 0xa22a,
+                                   0xa700, 0xabb7, 0xac14, 0xb6d9, 0xc282, 0xc75b, 0xc7a5};
+  EXPECT_EQ(gates[1], expected);
+  expected.insert({0x1a53, 0xc173});
+  EXPECT_EQ(gates[0], expected);
 }
 
 TEST(SiluRounding, TheInstructionsAreTheModel) {

@@ -73,7 +73,7 @@ Case DrawCase() {
   c.w13 = DrawTactic(c.w13_k(), c.w13_n(), s.group);
   c.w2 = DrawTactic(c.w2_k(), c.w2_n(), s.group);
   c.data = *rc::gen::element(Data::kNormal, Data::kNormal, Data::kInteger, Data::kOneHot,
-                             Data::kSubnormal, Data::kExtreme);
+                             Data::kSubnormal, Data::kExtreme, Data::kSigned, Data::kGates);
   c.numerics = *rc::gen::element(Numerics::kV100, Numerics::kV100, Numerics::kV100, Numerics::kSm75,
                                  Numerics::kSm80Software, Numerics::kSm90);
   c.ep_ranks = *rc::gen::element(1, 1, 1, std::min(s.experts, 3));

@@ -55,7 +55,7 @@ bool HasUnevenSplits(const Case& c, const Ids&) {
   return uneven(c.w13, c.w13_k()) || uneven(c.w2, c.w2_k());
 }
 
-constexpr std::array<Hazard, 26> kHazards{{
+constexpr std::array<Hazard, 27> kHazards{{
     {"duplicate-slots", NamesAnExpertTwice},
     {"empty-experts",
      [](const Case& c, const Ids& ids) {
@@ -102,7 +102,9 @@ constexpr std::array<Hazard, 26> kHazards{{
     {"halved-columns", [](const Case& c, const Ids&) { return c.columns == Columns::kHalves; }},
     {"group-128", [](const Case& c, const Ids&) { return c.shape.group == 128; }},
     {"subnormals", [](const Case& c, const Ids&) { return c.data == Data::kSubnormal; }},
-    {"exact-inputs", [](const Case& c, const Ids&) { return c.data == Data::kInteger; }},
+    {"exact-inputs", [](const Case& c, const Ids&) { return IsInteger(c.data); }},
+    {"negative-scales",
+     [](const Case& c, const Ids&) { return c.data == Data::kSigned || c.data == Data::kGates; }},
 }};
 
 }  // namespace
