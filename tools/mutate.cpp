@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "fixtures/case/error.h"
 #include "kernels/kernel_set.h"
 #include "tools/arguments.h"
 #include "tools/interrupt.h"
@@ -195,6 +196,7 @@ HonestFigures RunHonest(const mutation::CampaignOptions& campaign, std::uint64_t
                         mutation::Journal* journal, bool quiet) {
   mutation::HonestOptions options;
   options.overrides = campaign.selection.overrides;
+  options.judging = campaign.judging;
   options.count = count;
   options.seed = campaign.seed;
   options.jobs = campaign.jobs;
@@ -213,6 +215,14 @@ HonestFigures RunHonest(const mutation::CampaignOptions& campaign, std::uint64_t
   HonestFigures figures = mutation::RunHonestCases(options);
   progress.Clear();
   return figures;
+}
+
+mutation::Judging ReadJudging(const Arguments& arguments) {
+  const std::string check = arguments.Text("check");
+  if (check != "all" && check != "none") {
+    throw BadInput("--check " + check, "is not known here", "use all or none");
+  }
+  return {verify::ParsePolicy(arguments.Text("policy")), check == "all"};
 }
 
 verify::RunProvenance Provenance(const mutation::CampaignOptions& options,
@@ -239,7 +249,10 @@ ExitStatus Mutate(const Words& words) {
   arguments.Value("operators", "", "comma-separated, instead of all");
   arguments.Value("sample", "300", "mutants, evenly over operators and kernels; 0 for every one");
   arguments.Value("budget-cases", "0",
-                  "show a mutant at most so many cases of the first set; 0: all");
+                  "show a mutant at most so many cases of the first set, and ten times as many of "
+                  "the second; 0: all");
+  arguments.Value("policy", "all", "judge by bits, budget, reference or all, as gate does");
+  arguments.Value("check", "all", "all checkers, or none but bounds and barriers, as gate does");
   arguments.Value("seed", "0", "draws another sample");
   arguments.Value("honest", "0", "also run so many honest cases, and count false alarms there");
   arguments.Flag("only-honest", "run no mutants");
@@ -271,6 +284,7 @@ ExitStatus Mutate(const Words& words) {
   const std::string out = arguments.Text("out");
   const bool only_honest = arguments.Has("only-honest");
   options.kill_only = arguments.Has("kill-only");
+  options.judging = ReadJudging(arguments);
   if (!only_honest && arguments.Text("ptxas") != "none") {
     options.ptxas = mutation::FindAssembler(arguments.Text("ptxas"));
   }
@@ -278,7 +292,9 @@ ExitStatus Mutate(const Words& words) {
       "mutate --kernel '" + options.selection.kernel + "' --operators '" +
       arguments.Text("operators") + "' --budget-cases " + std::to_string(options.budget_cases) +
       " --seed " + std::to_string(options.seed) + (options.kill_only ? " --kill-only" : "") +
-      (options.ptxas.empty() && !only_honest ? " --ptxas none" : "");
+      (options.ptxas.empty() && !only_honest ? " --ptxas none" : "") +
+      (arguments.Text("policy") == "all" ? "" : " --policy " + arguments.Text("policy")) +
+      (options.judging.all_checks ? "" : " --check none");
   const verify::RunProvenance provenance = Provenance(
       options, record + " --sample " + (only_honest ? "none" : std::to_string(options.sample)) +
                    " --honest " + std::to_string(honest_cases));

@@ -89,6 +89,20 @@ TEST_F(HandBroken, TheLockIsReleasedWithoutAFence) {
               "no release and acquire between");
 }
 
+TEST_F(HandBroken, EveryThreadPassesTheLockOn) {
+  EXPECT_SAYS(
+      FirstFinding(With(kModule, "@%p\\d+ bra[^\n]*(\n[^@]{1,700}?st\\.release)", "$1"), HasSplits),
+      "only one of these stores lies before");
+}
+
+TEST_F(HandBroken, ScalesHaveNoSign) {
+  const auto options =
+      With(kModule, "(, 4112;\n\tprmt\\.b32 \t(%r\\d+), [^;]*;)", "$1 and.b32 $2, $2, 0x7fff7fff;");
+  EXPECT_EQ(FirstFinding(options, [](const Case& c) { return c.data == Data::kInteger; }), "");
+  EXPECT_SAYS(FirstFinding(options, [](const Case& c) { return c.data == Data::kSigned; }),
+              "failed: w13: ");
+}
+
 // In the natural order of the blocks nobody waits, so only another order shows it.
 TEST_F(HandBroken, SplitsAddAsTheyArrive) {
   const auto options =

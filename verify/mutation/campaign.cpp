@@ -53,7 +53,7 @@ void ForEach(std::size_t count, int jobs, Body body) {
 class Runner {
  public:
   Runner(const CampaignOptions& options, const MutantSet& set)
-      : options_(options), set_(set), bench_(options.selection.overrides) {
+      : options_(options), set_(set), bench_(options.selection.overrides, options.judging) {
     for (const std::string& line : DataLines(data::Equivalent())) {
       const std::size_t first = line.find(" | ");
       const std::size_t second = line.find(" | ", first + 3);
@@ -139,18 +139,20 @@ class Runner {
   }
 
   const std::vector<Killer>& QuickFor(const std::string& kernel) {
-    return For(kernel, quick_, [&] {
-      std::vector<Killer> killers = QuickKillers(kernel);
-      if (options_.budget_cases > 0 && killers.size() > options_.budget_cases) {
-        killers.resize(options_.budget_cases);
-      }
-      return killers;
-    });
+    return For(kernel, quick_, [&] { return WithinBudget(QuickKillers(kernel), 1); });
   }
 
   // Made only for kernels of which a mutant survived the first set.
   const std::vector<Killer>& DeepFor(const std::string& kernel) {
-    return For(kernel, deep_, [&] { return DeepKillers(kernel); });
+    return For(kernel, deep_, [&] { return WithinBudget(DeepKillers(kernel), 10); });
+  }
+
+  // The first of them, `times` the budget.
+  std::vector<Killer> WithinBudget(std::vector<Killer> killers, std::uint64_t times) const {
+    if (options_.budget_cases > 0 && killers.size() > options_.budget_cases * times) {
+      killers.resize(options_.budget_cases * times);
+    }
+    return killers;
   }
 
   // Asks the assembler. False: it refused, or makes the same machine code as of the original.
@@ -338,7 +340,7 @@ Campaign RunCampaign(const CampaignOptions& options) {
 }
 
 HonestFigures RunHonestCases(const HonestOptions& options) {
-  const Bench bench(options.overrides);
+  const Bench bench(options.overrides, options.judging);
   HonestFigures all;
   for (std::uint64_t first = 0; first < options.count; first += kHonestBlock) {
     const std::uint64_t count = std::min(kHonestBlock, options.count - first);

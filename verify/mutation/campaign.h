@@ -41,8 +41,10 @@ struct MutantResult {
 
 struct CampaignOptions {
   MutantSelection selection;
-  std::uint64_t sample = 0;        ///< this many mutants, discarded ones not counted; 0: all
-  std::uint64_t budget_cases = 0;  ///< at most so many cases of the first set; 0: all
+  std::uint64_t sample = 0;  ///< this many mutants, discarded ones not counted; 0: all
+  /// At most so many cases of the first set, and ten times as many of the second; 0: all.
+  std::uint64_t budget_cases = 0;
+  Judging judging;
   std::uint64_t seed = 0;
   int jobs = 0;  ///< mutants at a time; 0: all cores. Never changes a result.
   /// From FindAssembler. Empty: none is asked, so nothing is known to be the same machine code, and
@@ -80,6 +82,7 @@ inline constexpr std::uint64_t kHonestBlock = 250;
 
 struct HonestOptions {
   std::vector<kernels::ModuleImage> overrides;
+  Judging judging;
   std::uint64_t count = 0;
   std::uint64_t seed = 0;
   int jobs = 0;

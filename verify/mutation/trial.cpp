@@ -17,6 +17,9 @@ constexpr std::uint64_t kInstructionLimit = std::uint64_t{1} << 26;
 Trial Bench::RunWith(const Killer& killer, verify::DeviceOptions options) const {
   options.schedule = killer.schedule;
   options.jobs = 1;
+  options.all_checks = judging_.all_checks;
+  verify::JudgeOptions judge;
+  judge.policy = judging_.policy;
   Trial trial;
   options.hooks.output = [&trial](std::span<const std::uint16_t> got, std::span<const float> want) {
     trial.has_output = true;
@@ -24,7 +27,7 @@ Trial Bench::RunWith(const Killer& killer, verify::DeviceOptions options) const 
       trial.accepted[i] = TolerancePolicies()[i].accepts(got, want);
     }
   };
-  trial.record = verify::RunCase(fixtures::Generate(killer.c), options);
+  trial.record = verify::RunCase(fixtures::Generate(killer.c), options, judge);
   return trial;
 }
 

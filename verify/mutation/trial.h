@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "verify/device_options.h"
+#include "verify/judge_options.h"
 #include "verify/mutation/killers.h"
 #include "verify/mutation/mutants.h"
 #include "verify/mutation/policies.h"
@@ -25,6 +26,12 @@ struct Trial {
   bool has_output = false;  ///< false after a crash, and for a case that ends before the output
   PolicyFlags accepted{};   ///< by the tolerance policies; none of them accepts a missing output
   bool passed() const { return record.verdict == verify::Verdict::kPassed; }
+};
+
+/// How a trial is judged. The default is the gate's; anything else shows what a weaker gate misses.
+struct Judging {
+  verify::Policy policy = verify::Policy::kAll;
+  bool all_checks = true;  ///< every checker of the simulator runs
 };
 
 /// Honest cases and those that each policy rejects.
@@ -42,7 +49,8 @@ struct HonestFigures {
 class Bench {
  public:
   /// `overrides`: kernels of the user's own, which stand for the built-in ones.
-  explicit Bench(std::vector<kernels::ModuleImage> overrides) : overrides_(std::move(overrides)) {}
+  explicit Bench(std::vector<kernels::ModuleImage> overrides, const Judging& judging = {})
+      : overrides_(std::move(overrides)), judging_(judging) {}
 
   /// The kernels as they are; remembered. A case that does not pass here says nothing about a
   /// fault.
@@ -58,6 +66,7 @@ class Bench {
   Trial RunWith(const Killer& killer, verify::DeviceOptions options) const;
 
   std::vector<kernels::ModuleImage> overrides_;
+  Judging judging_;
   std::mutex mutex_;
   std::map<std::pair<std::string, std::uint64_t>, std::unique_ptr<const Trial>> honest_;
 };
