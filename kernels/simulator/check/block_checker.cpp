@@ -95,6 +95,16 @@ void BlockChecker::OnAccess(ExecContext& context, const Instr& instr, const Memo
   }
 }
 
+template <typename Message>
+void BlockChecker::Report(const ExecContext& context, const Instr& instr, std::uint32_t lane,
+                          const char* checker, const Message& message, std::uint64_t address) {
+  const std::uint32_t pc = context.PcOf(instr);
+  if (!findings_->Repeat(checker, pc)) {
+    findings_->Add(*launch_, block_, context.warp * kWarpSize + lane, checker, message(), pc,
+                   address);
+  }
+}
+
 void BlockChecker::CheckGlobal(ExecContext& context, const Instr& instr, const MemorySite& site,
                                const std::uint64_t* addresses, bool consecutive) {
   if (!launch_->options.checks.uninitialised) {
@@ -125,11 +135,14 @@ void BlockChecker::CheckGlobal(ExecContext& context, const Instr& instr, const M
     if (!site.write || site.atomic) {
       const std::uint64_t missing = allocation->written->FirstMissing(offset, bytes);
       if (missing != bytes) {
-        Report(context, instr, lane, "uninitialised",
-               "reads " + Bytes(bytes) + " of `" + allocation->name + "` at offset " +
-                   std::to_string(offset) + ", where byte " + std::to_string(offset + missing) +
-                   " was never written",
-               address);
+        Report(
+            context, instr, lane, "uninitialised",
+            [&] {
+              return "reads " + Bytes(bytes) + " of `" + allocation->name + "` at offset " +
+                     std::to_string(offset) + ", where byte " + std::to_string(offset + missing) +
+                     " was never written";
+            },
+            address);
       }
     }
     if (site.write) {
@@ -148,12 +161,15 @@ void BlockChecker::CheckShared(ExecContext& context, const Instr& instr, const M
     ForLanes(context.mask, [&](std::uint32_t lane) {
       const std::uint64_t offset = addresses[lane];
       if ((!site.write || site.atomic) && !shared_written_.HasAll(offset, bytes)) {
-        Report(context, instr, lane, "uninitialised",
-               "reads " + Bytes(bytes) + " of shared memory at offset " + std::to_string(offset) +
-                   ", where byte " +
-                   std::to_string(offset + shared_written_.FirstMissing(offset, bytes)) +
-                   " was never written",
-               offset);
+        Report(
+            context, instr, lane, "uninitialised",
+            [&] {
+              return "reads " + Bytes(bytes) + " of shared memory at offset " +
+                     std::to_string(offset) + ", where byte " +
+                     std::to_string(offset + shared_written_.FirstMissing(offset, bytes)) +
+                     " was never written";
+            },
+            offset);
       }
       if (site.write) {
         shared_written_.Add(offset, bytes);
@@ -192,14 +208,17 @@ void BlockChecker::CheckRaces(ExecContext& context, const Instr& instr, const Me
     SharedRaces::Race race;
     if (races_.OnAccess(access, addresses[lane], bytes, race)) {
       const InstrInfo& other = launch_->program->info[race.other_pc];
-      Report(context, instr, lane, "race",
-             std::string(site.write ? "writes" : "reads") + " shared memory at offset " +
-                 std::to_string(addresses[lane]) + ", which thread " +
-                 ThreadName(race.other_thread) + (race.other_write ? " wrote" : " read") +
-                 " at line " + std::to_string(other.line) + " (" +
-                 launch_->program->texts[other.text] + ") with no " +
-                 (race.same_warp ? "bar.warp.sync or barrier" : "barrier or flag") + " between",
-             addresses[lane]);
+      Report(
+          context, instr, lane, "race",
+          [&] {
+            return std::string(site.write ? "writes" : "reads") + " shared memory at offset " +
+                   std::to_string(addresses[lane]) + ", which thread " +
+                   ThreadName(race.other_thread) + (race.other_write ? " wrote" : " read") +
+                   " at line " + std::to_string(other.line) + " (" +
+                   launch_->program->texts[other.text] + ") with no " +
+                   (race.same_warp ? "bar.warp.sync or barrier" : "barrier or flag") + " between";
+          },
+          addresses[lane]);
     }
   });
 }
@@ -225,10 +244,13 @@ void BlockChecker::CheckOverlap(ExecContext& context, const Instr& instr, const 
     for (std::uint32_t other = 0; other < lane; ++other) {
       if ((context.mask >> other & 1) != 0 && addresses[other] == addresses[lane] &&
           differ(other, lane)) {
-        Report(context, instr, lane, "race",
-               "and lane " + std::to_string(other) +
-                   " of the same warp write different values to one address in one instruction",
-               addresses[lane]);
+        Report(
+            context, instr, lane, "race",
+            [&] {
+              return "and lane " + std::to_string(other) +
+                     " of the same warp write different values to one address in one instruction";
+            },
+            addresses[lane]);
         return;
       }
     }
@@ -264,10 +286,13 @@ void BlockChecker::CheckLocal(ExecContext& context, const Instr& instr, const Me
     if (site.write) {
       written.Add(begin, bytes);
     } else if (!written.HasAll(begin, bytes)) {
-      Report(context, instr, lane, "uninitialised",
-             "reads " + Bytes(bytes) + " of local memory at offset " +
-                 std::to_string(addresses[lane]) + " that were never written",
-             addresses[lane]);
+      Report(
+          context, instr, lane, "uninitialised",
+          [&] {
+            return "reads " + Bytes(bytes) + " of local memory at offset " +
+                   std::to_string(addresses[lane]) + " that were never written";
+          },
+          addresses[lane]);
     }
   });
 }
@@ -312,13 +337,6 @@ void BlockChecker::OnRelease(std::uint32_t barrier, const std::vector<std::uint3
 std::string BlockChecker::ThreadName(std::uint32_t thread) const {
   const kernels::Dim3 at = CoordinatesOf(thread, launch_->block);
   return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) + ")";
-}
-
-void BlockChecker::Report(const ExecContext& context, const Instr& instr, std::uint32_t lane,
-                          const std::string& checker, const std::string& message,
-                          std::uint64_t address) {
-  findings_->Add(*launch_, block_, context.warp * kWarpSize + lane, checker, message,
-                 context.PcOf(instr), address);
 }
 
 }  // namespace voltcheck::simulator

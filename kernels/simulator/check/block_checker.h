@@ -52,8 +52,10 @@ class BlockChecker final : public AccessObserver {
   void CheckOverlap(ExecContext& context, const Instr& instr, const MemorySite& site,
                     const std::uint64_t* addresses);
   ByteSet& LocalSet(const ExecContext& context);
+  /// `message` makes the text; it is not asked for more than once for an instruction.
+  template <typename Message>
   void Report(const ExecContext& context, const Instr& instr, std::uint32_t lane,
-              const std::string& checker, const std::string& message, std::uint64_t address);
+              const char* checker, const Message& message, std::uint64_t address);
   std::string ThreadName(std::uint32_t thread) const;
 
   const LaunchState* launch_ = nullptr;

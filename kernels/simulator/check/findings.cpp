@@ -1,5 +1,7 @@
 #include "kernels/simulator/check/findings.h"
 
+#include <algorithm>
+
 #include "kernels/simulator/schedule/launch.h"
 
 namespace voltcheck::simulator {
@@ -35,6 +37,21 @@ void FindingList::Add(const LaunchState& launch, std::uint64_t block, std::uint3
     }
   }
   entries_.push_back(std::move(entry));
+}
+
+bool FindingList::Repeat(std::string_view checker, std::uint32_t pc) {
+  const auto is_it = [&](const Entry& entry) {
+    return entry.pc == pc && entry.finding.checker == checker;
+  };
+  if (repeated_ >= entries_.size() || !is_it(entries_[repeated_])) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), is_it);
+    if (found == entries_.end()) {
+      return false;
+    }
+    repeated_ = static_cast<std::size_t>(found - entries_.begin());
+  }
+  ++entries_[repeated_].count;
+  return true;
 }
 
 void FindingList::Append(const FindingList& other) {

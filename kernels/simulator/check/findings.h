@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ class FindingList {
   void Add(const LaunchState& launch, std::uint64_t block, std::uint32_t thread,
            const std::string& checker, const std::string& message, std::uint32_t pc,
            std::uint64_t address);
+  /// Counts a finding of which (checker, instruction) is known already; false when it is not. Grave
+  /// faults have millions: ask before putting a message together.
+  bool Repeat(std::string_view checker, std::uint32_t pc);
   /// Adds another block's findings behind the own ones.
   void Append(const FindingList& other);
   /// Adds what another run of the same launch found, as far as it is new.
@@ -37,6 +41,7 @@ class FindingList {
 
  private:
   std::vector<Entry> entries_;
+  std::size_t repeated_ = 0;  ///< the entry that was repeated last
   std::map<std::pair<std::string, std::uint32_t>, std::size_t> known_;
 };
 

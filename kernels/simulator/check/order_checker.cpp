@@ -136,6 +136,9 @@ void OrderChecker::CheckRaces(ExecContext& context, const Instr& instr, const Me
 void OrderChecker::ReportRace(const ExecContext& context, const Instr& instr, std::uint32_t lane,
                               const GlobalRaces::Access& access, const GlobalRaces::Race& race,
                               std::uint64_t address) {
+  if (findings_->Repeat("race", context.PcOf(instr))) {
+    return;
+  }
   const Program& program = *launch_->program;
   const InstrInfo& other = program.info[race.other_pc];
   const Allocation* allocation = context.global->Find(address);

@@ -39,12 +39,20 @@ struct LaneStride {
   std::byte* host = nullptr;
   std::size_t stride = 0;
 };
+template <std::size_t kStride>
+struct LaneStep {
+  std::byte* host = nullptr;
+};
 HWY_INLINE std::byte* At(const LanePointers& lanes, std::size_t lane) { return lanes.host[lane]; }
 HWY_INLINE std::byte* At(const LaneOffsets32& lanes, std::size_t lane) {
   return lanes.host + lanes.offset[lane];
 }
 HWY_INLINE std::byte* At(const LaneStride& lanes, std::size_t lane) {
   return lanes.host + lane * lanes.stride;
+}
+template <std::size_t kStride>
+HWY_INLINE std::byte* At(const LaneStep<kStride>& lanes, std::size_t lane) {
+  return lanes.host + lane * kStride;
 }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -264,11 +272,25 @@ HWY_INLINE void ScatterSingles(const Lanes& lanes, const std::uint32_t* row) {
 template <class Lanes>
 HWY_INLINE void ScatterPairs(const Lanes& lanes, const std::uint32_t* low,
                              const std::uint32_t* high) {
-#pragma GCC unroll 4
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+  const OneBlock d;
+  const auto store = [&](hn::Vec<OneBlock> two, std::size_t lane) HWY_ATTR {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(At(lanes, lane)), two.raw);
+    _mm_storeh_pd(reinterpret_cast<double*>(At(lanes, lane + 1)), _mm_castsi128_pd(two.raw));
+  };
+#pragma GCC unroll 8
+  for (std::size_t lane = 0; lane < kWarpSize; lane += 4) {
+    const auto a = hn::Load(d, low + lane);
+    const auto b = hn::Load(d, high + lane);
+    store(hn::InterleaveLower(d, a, b), lane);
+    store(hn::InterleaveUpper(d, a, b), lane + 2);
+  }
+#else
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     const std::uint64_t both = low[lane] | std::uint64_t{high[lane]} << 32;
     std::memcpy(At(lanes, lane), &both, sizeof(both));
   }
+#endif
 }
 
 /// kWords elements of each lane to or from as many rows.

@@ -137,8 +137,7 @@ using WordAddress = std::conditional_t<kShared, std::uint32_t, std::uint64_t>;
 template <bool kShared, std::uint32_t kWords>
 HWY_INLINE bool TryLoadWords(ExecContext& context, const Instr& instr) {
   using Address = WordAddress<kShared>;
-  if (context.observer != nullptr ||
-      (!kShared && context.log != nullptr && context.log->logs_reads())) {
+  if (context.observer != nullptr) {
     return false;
   }
   const WordWindow<kShared> site(context, instr);
@@ -147,6 +146,12 @@ HWY_INLINE bool TryLoadWords(ExecContext& context, const Instr& instr) {
   const WordLanes found =
       FindWordLanes<4 * kWords>(site.window, row, static_cast<Address>(site.bias), lanes);
   const WordRows<kWords, std::uint32_t> rows(context, instr, 0);
+  if (!kShared && context.log != nullptr && context.log->logs_reads()) {
+    if (found.shape != WordLanes::Shape::kUniform && found.shape != WordLanes::Shape::kStrided) {
+      return false;
+    }
+    context.log->OnStrided(*site.allocation, found.host, 4 * kWords, found.stride, false);
+  }
   switch (found.shape) {
     case WordLanes::Shape::kElsewhere:
       return false;
@@ -158,6 +163,8 @@ HWY_INLINE bool TryLoadWords(ExecContext& context, const Instr& instr) {
     case WordLanes::Shape::kStrided:
       if (found.stride == 4 * kWords) {
         SideBySideToRows<kWords>(found.host, rows.row);
+      } else if (found.stride == 16) {
+        GatherWords<kWords>(LaneStep<16>{found.host}, rows.row);
       } else {
         GatherWords<kWords>(LaneStride{found.host, found.stride}, rows.row);
       }
@@ -186,10 +193,12 @@ HWY_INLINE bool TryStoreWords(ExecContext& context, const Instr& instr) {
   const WordRows<kWords, const std::uint32_t> rows(context, instr, 1);
   if (found.shape == WordLanes::Shape::kStrided) {
     if (!kShared && context.log != nullptr) {
-      context.log->OnStrided(*site.allocation, found.host, 4 * kWords, found.stride);
+      context.log->OnStrided(*site.allocation, found.host, 4 * kWords, found.stride, true);
     }
     if (found.stride == 4 * kWords) {
       RowsToSideBySide<kWords>(rows.row, found.host);
+    } else if (found.stride == 16) {
+      ScatterWords<kWords>(LaneStep<16>{found.host}, rows.row);
     } else {
       ScatterWords<kWords>(LaneStride{found.host, found.stride}, rows.row);
     }

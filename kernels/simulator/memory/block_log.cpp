@@ -282,11 +282,17 @@ void BlockLog::OnAccess(const ExecContext& context, Allocation* cached, const Me
 }
 
 void BlockLog::OnStrided(Allocation& allocation, const std::byte* host, std::uint64_t bytes,
-                         std::uint64_t stride) {
+                         std::uint64_t stride, bool write) {
   const auto begin = reinterpret_cast<std::uintptr_t>(host);
-  memory_->Save(allocation, begin - reinterpret_cast<std::uintptr_t>(allocation.host),
-                stride * (kWarpSize - 1) + bytes);
-  writes_.AddStrided(begin, bytes, stride, kWarpSize);
+  if (stride == 0) {
+    reads_.Add(begin, begin + bytes);
+    return;
+  }
+  if (write) {
+    memory_->Save(allocation, begin - reinterpret_cast<std::uintptr_t>(allocation.host),
+                  stride * (kWarpSize - 1) + bytes);
+  }
+  (write ? writes_ : reads_).AddStrided(begin, bytes, stride, kWarpSize);
 }
 
 void BlockLog::NoteRead(Allocation* allocation) {

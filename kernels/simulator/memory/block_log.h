@@ -90,10 +90,10 @@ class BlockLog {
     const auto begin = reinterpret_cast<std::uintptr_t>(host);
     Add(allocation, begin, begin + bytes, write);
   }
-  /// A write of `bytes` each by 32 lanes that begin `stride` apart: a power of two from `bytes` to
-  /// 64.
+  /// The same for `bytes` each of 32 lanes that begin `stride` apart: a power of two from `bytes`
+  /// to 64, or 0 for a read of one place.
   void OnStrided(Allocation& allocation, const std::byte* host, std::uint64_t bytes,
-                 std::uint64_t stride);
+                 std::uint64_t stride, bool write);
   /// A read site meets an allocation for the first time.
   void NoteRead(Allocation* allocation);
 

@@ -34,42 +34,38 @@ TouchedBytes::Chunk& TouchedBytes::FindOther(std::uintptr_t number) {
     chunks_.push_back({number, {}, {}});
     entry = static_cast<std::uint32_t>(chunks_.size());
   }
-  last_ = entry - 1;
-  return chunks_[last_];
+  last_[number % last_.size()] = entry - 1;
+  return chunks_[entry - 1];
 }
 
 void TouchedBytes::AddStrided(std::uintptr_t begin, std::uint64_t bytes, std::uint64_t stride,
                               std::uint64_t count) {
-  constexpr std::uintptr_t kWords = kChunkBytes / 64;
-  constexpr std::uint64_t kAll = ~std::uint64_t{0};
-  std::uint64_t pattern = kAll >> (64 - bytes) << begin % stride;
+  std::uint64_t pattern = ~std::uint64_t{0} >> (64 - bytes) << begin % stride;
   for (std::uint64_t width = stride; width < 64; width *= 2) {
     pattern |= pattern << width;
   }
-  const std::uintptr_t last = begin + stride * (count - 1);
-  const std::uintptr_t end = last / 64 + 1;
-  for (std::uintptr_t word = begin / 64; word < end;) {
-    Chunk& chunk = Find(word / kWords);
-    const std::uintptr_t chunk_end = std::min(end, (word / kWords + 1) * kWords);
-    for (; word < chunk_end; ++word) {
-      std::uint64_t bits = pattern;
-      if (word == begin / 64) {
-        bits &= kAll << begin % 64;
-      }
-      if (word == end - 1) {
-        bits &= kAll >> (63 - (last + bytes - 1) % 64);
-      }
-      chunk.again[word % kWords] |= chunk.bits[word % kWords] & bits;
-      chunk.bits[word % kWords] |= bits;
-    }
-  }
+  AddPattern(begin, begin + stride * (count - 1) + bytes, pattern);
 }
 
-void TouchedBytes::AddLong(std::uintptr_t begin, std::uintptr_t end) {
+void TouchedBytes::AddPattern(std::uintptr_t begin, std::uintptr_t end, std::uint64_t pattern) {
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
   while (begin < end) {
-    const std::uintptr_t count = std::min<std::uintptr_t>(end - begin, 64 - begin % 64);
-    AddToWord(Find(begin / kChunkBytes), begin, count);
-    begin += count;
+    Chunk& chunk = Find(begin / kChunkBytes);
+    const std::uintptr_t stop = std::min(end, (begin / kChunkBytes + 1) * kChunkBytes);
+    const std::uintptr_t first = begin % kChunkBytes / 64;
+    const std::uintptr_t last = (stop - 1) % kChunkBytes / 64;
+    const std::uint64_t head = pattern & kAll << begin % 64;
+    const std::uint64_t tail = kAll >> (63 - (stop - 1) % 64);
+    begin = stop;
+    if (first == last) {
+      AddBits(chunk, first, head & tail);
+      continue;
+    }
+    AddBits(chunk, first, head);
+    for (std::uintptr_t word = first + 1; word < last; ++word) {
+      AddBits(chunk, word, pattern);
+    }
+    AddBits(chunk, last, pattern & tail);
   }
 }
 

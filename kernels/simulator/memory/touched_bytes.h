@@ -24,7 +24,7 @@ class TouchedBytes {
     const std::uintptr_t bit = begin % 64;
     const std::uintptr_t count = end - begin;
     if (bit + count > 64 || count == 0) {
-      AddLong(begin, end);
+      AddPattern(begin, end, ~std::uint64_t{0});
       return;
     }
     AddToWord(Find(begin / kChunkBytes), begin, count);
@@ -58,25 +58,29 @@ class TouchedBytes {
  private:
   static void AddToWord(Chunk& chunk, std::uintptr_t begin, std::uintptr_t count) {
     const std::uint64_t ones = (~std::uint64_t{0} >> (64 - count)) << begin % 64;
-    const std::uintptr_t word = begin % kChunkBytes / 64;
+    AddBits(chunk, begin % kChunkBytes / 64, ones);
+  }
+  static void AddBits(Chunk& chunk, std::uintptr_t word, std::uint64_t ones) {
     chunk.again[word] |= chunk.bits[word] & ones;
     chunk.bits[word] |= ones;
   }
   Chunk& Find(std::uintptr_t number) {
-    if (last_ < chunks_.size() && chunks_[last_].number == number) {
-      return chunks_[last_];
+    const std::size_t last = last_[number % last_.size()];
+    if (last < chunks_.size() && chunks_[last].number == number) {
+      return chunks_[last];
     }
     return FindOther(number);
   }
-  void AddLong(std::uintptr_t begin, std::uintptr_t end);
+  /// Of every 64 bytes those whose bits are set.
+  void AddPattern(std::uintptr_t begin, std::uintptr_t end, std::uint64_t pattern);
   Chunk& FindOther(std::uintptr_t number);
   /// Where `number` is in the table, or the empty place where it belongs.
   std::size_t Slot(std::uintptr_t number) const;
   void Grow();
 
   std::vector<Chunk> chunks_;
-  std::vector<std::uint32_t> table_;  ///< open addressing by number: 1 + index into chunks_
-  std::size_t last_ = 0;              ///< the chunk that was touched last
+  std::vector<std::uint32_t> table_;   ///< open addressing by number: 1 + index into chunks_
+  std::array<std::size_t, 4> last_{};  ///< chunks that were touched last, by number
 };
 
 /// Whether two sets of bits have one in common.
