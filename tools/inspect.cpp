@@ -9,6 +9,7 @@
 #include "tools/json_record.h"
 #include "tools/summary_table.h"
 #include "verify/in_child.h"
+#include "verify/report/run_check.h"
 #include "verify/run_file.h"
 #include "verify/run_reader.h"
 
@@ -22,8 +23,17 @@ constexpr std::string_view kFixtureSchema = "voltcheck.fixture/1";
 // Everything that the three kinds of file have in common: named text, then a list of arrays.
 Json DescribeRun(const std::string& path) {
   const verify::RunOverview run = verify::ReadRunOverview(path);
+  const report::RunCheck check = report::CheckRunFile(path);
   Json json = {{"file", path}, {"kind", "run"}, {"complete", run.complete}};
   json["summary"] = ToJson(run.summary);
+  if (!check.nan_columns.empty()) {
+    json["nan"] = Json::object();
+    for (const report::NanColumn& nan : check.nan_columns) {
+      json["nan"]["/" + nan.name] = std::to_string(nan.count) + ", first in " +
+                                    (check.cases > 0 ? "case " : "row ") +
+                                    std::to_string(nan.first_case);
+    }
+  }
   json["attributes"] = Json::object();
   for (const auto& [name, value] : run.attributes) {
     json["attributes"][name] = value;

@@ -10,7 +10,9 @@
 #include "tools/summary_table.h"
 #include "tools/terminal.h"
 #include "verify/filter.h"
+#include "verify/in_child.h"
 #include "verify/kernel_usage.h"
+#include "verify/report/run_check.h"
 #include "verify/run_file.h"
 #include "verify/scale/shard_file.h"
 
@@ -54,6 +56,12 @@ ExitStatus Merge(const Words& words) {
                    "see 'voltcheck merge --help'");
   }
   const InterruptGuard interrupt;
+  for (const std::string& path : paths) {
+    verify::InChild(path, [&path] {
+      report::CheckRunFile(path, true);  // a shard may have got no case
+      return std::string();
+    });
+  }
   const verify::ShardSet shards = verify::OpenShards(paths);
   const std::vector<std::string> allowed_skips = AllowedSkips(shards.provenance.options);
   const std::string out = arguments.Text("out");

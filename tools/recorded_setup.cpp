@@ -7,6 +7,8 @@
 #include "fixtures/case/error.h"
 #include "kernels/kernel_set.h"
 #include "verify/in_child.h"
+#include "verify/report/read_tables.h"
+#include "verify/report/run_check.h"
 #include "verify/run_reader.h"
 
 namespace voltcheck::tools {
@@ -29,6 +31,7 @@ Json Modules(const verify::RunReader& run, const std::string& group) {
 
 // In the child process that reads the file.
 Json Describe(const std::string& path, std::optional<std::uint64_t> number) {
+  report::CheckRunFile(path);
   const verify::RunReader run(path);
   const std::vector<std::uint64_t> numbers = run.Counts("/case");
   std::uint64_t first = 0;
@@ -50,6 +53,9 @@ Json Describe(const std::string& path, std::optional<std::uint64_t> number) {
   json["numbers"] = run.Counts("/case", first, count);
   json["descriptors"] = run.Texts("/cases/descriptor", first, count);
   json["verdicts"] = run.Texts("/cases/verdict", first, count);
+  for (const auto& verdict : json["verdicts"]) {
+    report::ParseVerdict(path, "cases/verdict", verdict.get<std::string>());
+  }
   json["hashes"] = Json::array();
   for (const verify::Stage stage : verify::kStages) {
     json["hashes"].push_back(run.Counts(HashColumn(stage), first, count));

@@ -10,22 +10,29 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <new>
 
 #include "fixtures/case/error.h"
 
 namespace voltcheck::verify {
 namespace {
 
-// A large file takes its time; one that makes the library loop must end. What counts is what the
-// file takes on the disk: a hole of a terabyte is no reason to wait for days.
+// A large file takes its time and memory; one that makes the library loop or grow must end. What
+// counts is what the file takes on the disk: a hole of a terabyte is no reason to wait for days.
 constexpr rlim_t kCpuSeconds = 60;
 constexpr rlim_t kBytesPerSecond = 500'000;
+constexpr rlim_t kMemory = rlim_t{1} << 30;
+constexpr rlim_t kMemoryPerByte = 8;
 
-rlim_t SecondsFor(const std::string& path) {
+rlim_t BytesOnDisk(const std::string& path) {
   constexpr rlim_t kBlock = 512;  // of st_blocks, whatever the file system's own
   struct stat file {};
-  const bool known = stat(path.c_str(), &file) == 0;
-  return kCpuSeconds + (known ? static_cast<rlim_t>(file.st_blocks) * kBlock / kBytesPerSecond : 0);
+  return stat(path.c_str(), &file) == 0 ? static_cast<rlim_t>(file.st_blocks) * kBlock : 0;
+}
+
+void Limit(int resource, rlim_t most) {
+  const rlimit limit{most, most};
+  setrlimit(resource, &limit);
 }
 
 // What the child sends are frames: a kind, the length of what follows, and that.
@@ -83,12 +90,14 @@ class PartSender {
   std::string buffer_;
 };
 
-[[noreturn]] void Child(int pipe, rlim_t seconds,
+[[noreturn]] void Child(int pipe, const std::string& path,
                         const std::function<void(const ChildSink&)>& work) {
-  const rlimit cpu{seconds, seconds};
-  const rlimit none{0, 0};
-  setrlimit(RLIMIT_CPU, &cpu);
-  setrlimit(RLIMIT_CORE, &none);
+  const rlim_t bytes = BytesOnDisk(path);
+  Limit(RLIMIT_CPU, kCpuSeconds + bytes / kBytesPerSecond);
+  Limit(RLIMIT_CORE, 0);
+#if !defined(__SANITIZE_ADDRESS__)  // AddressSanitizer takes terabytes that it does not use
+  Limit(RLIMIT_DATA, kMemory + bytes * kMemoryPerByte);
+#endif
   signal(SIGPIPE, SIG_IGN);
   try {
     PartSender sender(pipe);
@@ -97,8 +106,15 @@ class PartSender {
     SendFrame(pipe, Kind::kEnd, "");
   } catch (const Error& error) {
     SendFrame(pipe, Kind::kError, error.what());
+  } catch (const std::bad_alloc&) {
+    SendFrame(pipe, Kind::kError,
+              BadInput(path, "takes more memory than a file of its size should",
+                       "make it again or name another file")
+                  .what());
   } catch (const std::exception& error) {
-    SendFrame(pipe, Kind::kError, std::string("cannot be read: ") + error.what());
+    SendFrame(pipe, Kind::kError,
+              BadInput(path, std::string("cannot be read (") + error.what() + ")", "make it again")
+                  .what());
   }
   _exit(0);  // no destructors or exit handlers of the parent's
 }
@@ -144,7 +160,6 @@ class ChildProcess {
  public:
   ChildProcess(const std::string& path, const std::function<void(const ChildSink&)>& work) {
     std::array<int, 2> ends{};
-    const rlim_t seconds = SecondsFor(path);
     std::fflush(nullptr);
     if (pipe(ends.data()) != 0) {
       throw Error(ExitStatus::kUnavailable, path + ": cannot make a pipe to read it safely");
@@ -152,7 +167,7 @@ class ChildProcess {
     child_ = fork();
     if (child_ == 0) {
       close(ends[0]);
-      Child(ends[1], seconds, work);
+      Child(ends[1], path, work);
     }
     close(ends[1]);
     pipe_ = ends[0];

@@ -220,15 +220,24 @@ class RunReader::Impl {
     if (opened.extent.empty() || opened.extent.size() > 2) {
       throw BadInput(path_, name + " is no column", "make the run file again");
     }
+    const Handle properties(Check(H5Dget_create_plist(opened.dataset.get())), H5Pclose);
+    if (H5Pget_layout(properties.get()) == H5D_VIRTUAL ||
+        Check(H5Pget_external_count(properties.get())) != 0) {
+      throw BadInput(path_, name + " has its values in another file", "make the run file again");
+    }
     opened.columns = opened.extent.size() == 2 ? opened.extent[1] : 1;
     return opened;
   }
 
-  // Every part of the path, because the library fails on one that is missing in the middle.
+  // Every part of the path, because the library fails on one that is missing in the middle. Only
+  // hard links: a file from outside must not lead into other files.
   bool Has(const std::string& path) const {
     for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
       const std::string part = path.substr(0, at);
-      if (H5Lexists(file_.get(), part.c_str(), H5P_DEFAULT) <= 0) {
+      H5L_info_t link;
+      if (H5Lexists(file_.get(), part.c_str(), H5P_DEFAULT) <= 0 ||
+          H5Lget_info(file_.get(), part.c_str(), &link, H5P_DEFAULT) < 0 ||
+          link.type != H5L_TYPE_HARD) {
         H5Eclear2(H5E_DEFAULT);
         return false;
       }

@@ -117,6 +117,15 @@ herr_t AppendAttribute(hid_t object, const char* name, const H5A_info_t* /*info*
   return 0;
 }
 
+herr_t AppendName(hid_t /*group*/, const char* name, const H5L_info_t* info, void* data) {
+  auto& names = *static_cast<std::vector<std::string>*>(data);
+  constexpr std::size_t kMostNames = 4096;
+  if (info->type == H5L_TYPE_HARD) {
+    names.emplace_back(name);
+  }
+  return names.size() == kMostNames ? 1 : 0;
+}
+
 }  // namespace
 
 void Columns::Refuse(const std::string& name, const std::string& what) const {
@@ -162,9 +171,18 @@ Handle Columns::Open(const std::string& name) const {
   return dataset;
 }
 
-Extent Columns::Size(const std::string& name) const {
-  const Handle dataset = Open(name);
-  const Handle space(Check(H5Dget_space(dataset.get())), H5Sclose);
+std::vector<std::string> Columns::Names(const std::string& group) const {
+  const Handle opened(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);
+  if (opened.get() < 0) {
+    Refuse(group, "is no group");
+  }
+  std::vector<std::string> names;
+  Check(H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, AppendName, &names));
+  return names;
+}
+
+Extent Columns::SizeOf(const std::string& name, hid_t dataset) const {
+  const Handle space(Check(H5Dget_space(dataset)), H5Sclose);
   std::array<hsize_t, 2> size{0, 1};
   Check(H5Sget_simple_extent_dims(space.get(), size.data(), nullptr));
   if (size[0] > kMostRows || (size[0] > 0 && size[1] > kMostCells / size[0])) {
@@ -173,8 +191,16 @@ Extent Columns::Size(const std::string& name) const {
   return {size[0], size[1]};
 }
 
-void Columns::RequireRows(const std::string& name, std::uint64_t end) const {
-  const Extent extent = Size(name);
+Extent Columns::Size(const std::string& name) const { return SizeOf(name, Open(name).get()); }
+
+Columns::Kind Columns::KindOf(const std::string& name) const {
+  const Handle dataset = Open(name);
+  const Handle type(Check(H5Dget_type(dataset.get())), H5Tclose);
+  return {SizeOf(name, dataset.get()), H5Tget_class(type.get()) == H5T_FLOAT};
+}
+
+void Columns::RequireRows(const std::string& name, hid_t dataset, std::uint64_t end) const {
+  const Extent extent = SizeOf(name, dataset);
   if (extent.rows < end || extent.cols != 1) {
     Refuse(name, "has " + std::to_string(extent.rows) + " rows where " + std::to_string(end) +
                      " are needed");
@@ -205,19 +231,21 @@ void Columns::ReadNumbers(const std::string& name, hid_t dataset, hid_t type, st
 template <typename T>
 std::vector<T> Columns::Numbers(const std::string& name, std::uint64_t first,
                                 std::uint64_t count) const {
-  RequireRows(name, first + count);
+  const Handle dataset = Open(name);
+  RequireRows(name, dataset.get(), first + count);
   std::vector<T> values(count);
-  ReadNumbers(name, Open(name).get(), MemoryType<T>(), first, {count, 1}, values.data());
+  ReadNumbers(name, dataset.get(), MemoryType<T>(), first, {count, 1}, values.data());
   return values;
 }
 
 template <typename T>
 std::vector<T> Columns::Matrix(const std::string& name, Extent& extent, std::uint64_t first,
                                std::uint64_t count) const {
-  extent = Size(name);
+  const Handle dataset = Open(name);
+  extent = SizeOf(name, dataset.get());
   const std::uint64_t rows = first >= extent.rows ? 0 : std::min(count, extent.rows - first);
   std::vector<T> values(rows * extent.cols);
-  ReadNumbers(name, Open(name).get(), MemoryType<T>(), first, {rows, extent.cols}, values.data());
+  ReadNumbers(name, dataset.get(), MemoryType<T>(), first, {rows, extent.cols}, values.data());
   return values;
 }
 
@@ -242,7 +270,7 @@ std::vector<std::string> Columns::Texts(const std::string& name, std::uint64_t f
     Refuse(name, "is no column of text");
   }
   const std::uint64_t end = from + number;
-  RequireRows(name, end);
+  RequireRows(name, dataset.get(), end);
   const Handle text = verify::h5::TextType();
   const Handle space(Check(H5Dget_space(dataset.get())), H5Sclose);
   std::vector<std::string> texts;

@@ -28,8 +28,16 @@ class Columns {
 
   /// Whether the group or dataset is there; false, too, when the way to it is no hard link.
   bool Has(const std::string& name) const;
+  /// The names of the hard links in a group, ascending; at most 4,096 of them.
+  std::vector<std::string> Names(const std::string& group) const;
   /// Rows and columns; at most kMostRows rows and kMostCells values.
   Extent Size(const std::string& name) const;
+  /// The same, and whether these are floating-point numbers.
+  struct Kind {
+    Extent extent;
+    bool floats = false;
+  };
+  Kind KindOf(const std::string& name) const;
 
   /// Values [first, first + count) of a column, converted to T; the column must have as many.
   template <typename T>
@@ -58,8 +66,9 @@ class Columns {
  private:
   verify::h5::Handle Open(const std::string& name) const;
   [[noreturn]] void Refuse(const std::string& name, const std::string& what) const;
+  Extent SizeOf(const std::string& name, hid_t dataset) const;
   /// Throws unless the column has rows up to `end`.
-  void RequireRows(const std::string& name, std::uint64_t end) const;
+  void RequireRows(const std::string& name, hid_t dataset, std::uint64_t end) const;
   void ReadNumbers(const std::string& name, hid_t dataset, hid_t type, std::uint64_t first,
                    Extent extent, void* data) const;
 

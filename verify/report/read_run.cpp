@@ -25,13 +25,6 @@ using verify::h5::Handle;
 // A figure that may be missing: files of a smaller minor version have fewer columns.
 enum class Presence { kRequired, kOptional };
 
-// What is counted of a column of figures while all cases are read.
-struct NanCount {
-  std::uint64_t due = 0;  // cases that should have the figure
-  NanColumn nan;
-};
-using NanCounts = std::map<std::string, NanCount>;
-
 // The cases of an open file.
 class CasesOfFile : public CaseSource {
  public:
@@ -40,15 +33,16 @@ class CasesOfFile : public CaseSource {
 
   const Columns& columns() const { return columns_; }
 
-  std::vector<CaseFigures> Read(std::size_t first, std::size_t count) const override {
-    NanCounts ignored;
-    return Read(first, count, ignored);
-  }
+  // Of each case, whether one of its figures is NaN.
+  void SetNanRows(std::vector<bool> rows) { nan_rows_ = std::move(rows); }
 
-  std::vector<CaseFigures> Read(std::size_t first, std::size_t count, NanCounts& nans) const {
+  std::vector<CaseFigures> Read(std::size_t first, std::size_t count) const override {
     try {
-      Page page{columns_, path_, first, count, nans, std::vector<CaseFigures>(count)};
+      Page page{columns_, path_, first, count, std::vector<CaseFigures>(count)};
       page.Read();
+      for (std::size_t i = 0; i < count; ++i) {
+        page.cases[i].has_nan = nan_rows_[first + i];
+      }
       return std::move(page.cases);
     } catch (const verify::h5::Failure& failure) {
       throw BadInput(path_, "is damaged or truncated (" + failure.reason() + ")",
@@ -62,7 +56,6 @@ class CasesOfFile : public CaseSource {
     const std::string& path;
     std::uint64_t first;
     std::uint64_t count;
-    NanCounts& nans;
     std::vector<CaseFigures> cases;
 
     void Read() {
@@ -117,20 +110,9 @@ class CasesOfFile : public CaseSource {
     void FillFigure(const std::string& name, float StageFigures::*member, std::size_t stage,
                     const std::function<bool(const StageFigures&)>& absent) {
       const std::vector<float> values = columns.Numbers<float>(name, first, count);
-      NanCount& counted = nans[name];
       for (std::size_t i = 0; i < values.size(); ++i) {
         StageFigures& s = cases[i].stages[stage];
-        if (absent(s)) {
-          s.*member = 0;
-          continue;
-        }
-        ++counted.due;
-        s.*member = values[i];
-        if (std::isnan(values[i])) {
-          NanColumn& nan = counted.nan;
-          nan.first_case = nan.count++ == 0 ? cases[i].number : nan.first_case;
-          cases[i].has_nan = true;
-        }
+        s.*member = absent(s) ? 0 : values[i];
       }
     }
 
@@ -222,22 +204,24 @@ class CasesOfFile : public CaseSource {
   Handle file_;
   std::string path_;
   Columns columns_;
+  std::vector<bool> nan_rows_;
 };
 
 class Reader {
  public:
-  Reader(std::shared_ptr<const CasesOfFile> file, const std::string& path,
-         const ReadOptions& options)
+  Reader(std::shared_ptr<CasesOfFile> file, const std::string& path, const ReadOptions& options)
       : file_(std::move(file)), path_(path), options_(options), columns_(file_->columns()) {}
 
   RunData Read() {
-    CheckSchema();
+    RunCheck check = CheckRun(columns_, path_);
     for (const auto& [name, value] : columns_.Attributes()) {
       run_.attributes[name] = value;
     }
     run_.complete = run_.Attribute("complete") == "1";
-    rows_ = columns_.Size("case").rows;
-    run_.has_mutants = columns_.Has("mutants");
+    rows_ = check.cases;
+    run_.has_mutants = check.has_mutants;
+    run_.nan_columns = std::move(check.nan_columns);
+    file_->SetNanRows(std::move(check.nan_rows));
     if (rows_ == 0 && !run_.has_mutants) {
       throw BadInput(path_, "holds no case", "a run without cases proves nothing; run some");
     }
@@ -258,29 +242,13 @@ class Reader {
   }
 
  private:
-  void CheckSchema() const {
-    const std::string schema = columns_.Attribute("schema");
-    if (schema == verify::kRunSchema) {
-      return;
-    }
-    if (schema.empty()) {
-      throw BadInput(path_, "has no schema", "name a run file, as 'voltcheck gate' writes it");
-    }
-    const bool is_run = schema.starts_with("voltcheck.run/");
-    throw BadInput(path_, "has the schema " + Quote(schema),
-                   is_run ? "read it with the version of voltcheck that wrote it: this one reads " +
-                                std::string(verify::kRunSchema)
-                          : "name a run file, " + std::string(verify::kRunSchema));
-  }
-
-  // All cases once, a page at a time: what is kept are their keys and which columns hold NaN.
+  // All cases once, a page at a time: what is kept are their keys.
   void ReadCases() {
-    NanCounts nans;
     std::vector<CaseKey> keys;
     keys.reserve(rows_);
     for (std::size_t first = 0; first < rows_; first += CaseList::kPage) {
       const std::size_t count = std::min<std::size_t>(CaseList::kPage, rows_ - first);
-      for (const CaseFigures& c : file_->Read(first, count, nans)) {
+      for (const CaseFigures& c : file_->Read(first, count)) {
         if (!keys.empty() && c.number <= keys.back().number) {
           throw BadInput(path_, "/case does not ascend", "make the run file again");
         }
@@ -288,17 +256,6 @@ class Reader {
       }
     }
     run_.cases = CaseList(file_, std::move(keys));
-    for (auto& [name, counted] : nans) {
-      if (counted.nan.count == 0) {
-        continue;
-      }
-      if (counted.nan.count == counted.due) {
-        throw BadInput(path_, "/" + name + " is NaN in every case that has that figure",
-                       "make the run file again: nothing can be said of such a column");
-      }
-      counted.nan.name = name;
-      run_.nan_columns.push_back(counted.nan);
-    }
   }
 
   void ReadTotals(Stage stage) {
@@ -336,7 +293,7 @@ class Reader {
     totals.tiles = ReadMaxima(columns_, base + "tile/", "tile");
   }
 
-  std::shared_ptr<const CasesOfFile> file_;
+  std::shared_ptr<CasesOfFile> file_;
   std::string path_;
   ReadOptions options_;
   const Columns& columns_;
@@ -347,18 +304,9 @@ class Reader {
 }  // namespace
 
 RunData ReadRun(const std::string& path, const ReadOptions& options) {
-  if (!verify::IsHdf5(path)) {
-    throw BadInput(path, "is no HDF5 file", "name a run file, as 'voltcheck gate' writes it");
-  }
-  verify::h5::Quiet();
-  H5PLset_loading_state(0);  // no code that a file asks for
-  try {
-    Handle file(Check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)), H5Fclose);
-    return Reader(std::make_shared<const CasesOfFile>(std::move(file), path), path, options).Read();
-  } catch (const verify::h5::Failure& failure) {
-    throw BadInput(path, "is damaged or truncated (" + failure.reason() + ")",
-                   "make it again or name another file");
-  }
+  return WithRunFile(path, [&](Handle file) {
+    return Reader(std::make_shared<CasesOfFile>(std::move(file), path), path, options).Read();
+  });
 }
 
 }  // namespace voltcheck::report

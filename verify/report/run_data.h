@@ -12,6 +12,7 @@
 #include "verify/property_record.h"
 #include "verify/record.h"
 #include "verify/report/case_list.h"
+#include "verify/report/run_check.h"
 
 namespace voltcheck::report {
 
@@ -44,13 +45,6 @@ struct StageTotals {
   std::vector<std::uint64_t> density;  ///< [kMagnitudeBins, kMagnitudeBins], or empty
   std::vector<verify::PartMaximum> experts;
   std::vector<verify::PartMaximum> tiles;
-};
-
-/// A column with NaN where its stage ran.
-struct NanColumn {
-  std::string name;  ///< "metrics/w2/own/rms"
-  std::uint64_t count = 0;
-  std::uint64_t first_case = 0;  ///< its number
 };
 
 /// Everything that reports show of a run file. All text is clean (text.h).

@@ -50,8 +50,11 @@ class Reader {
     try {
       json = Json::parse(text);
     } catch (const Json::exception& error) {
-      const std::string_view what = error.what();  // "[json.exception.KIND.NUMBER] text"
-      throw Bad("is no JSON: " + std::string(what.substr(what.find("] ") + 2)));
+      std::string what = error.what();  // "[json.exception.KIND.NUMBER] text", which quotes bytes
+      for (char& c : what) {
+        c = static_cast<unsigned char>(c) < 0x80 ? c : '?';
+      }
+      throw Bad("is no JSON: " + what.substr(what.find("] ") + 2));
     }
     if (!json.is_object()) {
       throw Bad("is no JSON object");
