@@ -40,8 +40,8 @@ class Scan {
       const Columns::Kind kind = columns_.KindOf(column);
       if (kind.extent.rows != rows || kind.extent.cols != 1) {
         throw BadInput(path_,
-                       "/" + column + " has " + std::to_string(kind.extent.rows) +
-                           " rows where its table has " + std::to_string(rows),
+                       "/" + column + " has " + std::to_string(kind.extent.rows) + " rows where " +
+                           std::to_string(rows) + " are needed",
                        "make the run file again");
       }
       if (kind.floats) {
