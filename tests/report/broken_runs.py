@@ -204,6 +204,11 @@ def main():
                 checks.accepted("good.h5", words)
         checks.accepted("single_nan.h5", ["inspect", "FILE"], "/metrics/w2/own/rms: 1, first in case ")
         checks.accepted("single_nan.h5", READERS["replay"])
+        for form in ("text", "md", "html", "json"):
+            checks.accepted("single_nan.h5", ["diff", "good.h5", "FILE", "--format", form], "metrics/w2/own/rms")
+        status, _, _ = checks.call("single_nan.h5", ["diff", "good.h5", "FILE", "--fail-on", "regression"])
+        if status != 1:
+            checks.failures.append(f"single_nan.h5: a figure that became NaN is no regression: status {status}")
         for form in ("html", "md", "junit", "json"):
             checks.accepted("single_nan.h5", ["report", "FILE", "--format", form, "--out", "-"], "metrics/w2/own/rms")
     finally:

@@ -109,7 +109,8 @@ void Compare(const RunData& base, const RunData& head, const Traces& traces, Cas
   const Trace& a = traces.base[pair.base];
   const Trace& b = traces.head[pair.head];
   pair.verdict_changed = before.verdict != after.verdict;
-  pair.worse = Gravity(after.verdict) > Gravity(before.verdict);
+  pair.worse =
+      Gravity(after.verdict) > Gravity(before.verdict) || (after.has_nan && !before.has_nan);
   pair.tactic_changed = a.tactics != b.tactics;
   pair.base_use = before.use;
   pair.head_use = after.use;
@@ -210,7 +211,8 @@ RunDiff DiffRuns(const RunData& base, const RunData& head, const std::string& ba
     diff.use_changed += pair.base_use != pair.head_use ? 1 : 0;
   }
   for (const std::size_t i : diff.only_head) {
-    diff.new_not_passed += head.cases.key(i).verdict == Verdict::kPassed ? 0 : 1;
+    const CaseKey& key = head.cases.key(i);
+    diff.new_not_passed += key.verdict == Verdict::kPassed && !key.has_nan ? 0 : 1;
   }
   diff.head_incomplete = base.complete && !head.complete;
   CompareProperties(base, head, diff);
@@ -264,6 +266,24 @@ std::string StageNames(const std::vector<Stage>& stages) {
     names += (names.empty() ? "" : ", ") + std::string(verify::ToString(stage));
   }
   return names;
+}
+
+std::string VerdictWord(const CaseKey& key) {
+  return std::string(verify::ToString(key.verdict)) + (key.has_nan ? " (NaN)" : "");
+}
+
+std::string WhyWorse(const CaseFigures& head) {
+  return head.reason.empty() && head.has_nan ? "a figure of the case is NaN" : head.reason;
+}
+
+std::vector<std::string> NanNotes(const DiffInput& input) {
+  std::vector<std::string> notes;
+  for (const auto& [name, run] : {std::pair{"base: ", &input.base}, {"head: ", &input.head}}) {
+    for (const NanColumn& nan : run->nan_columns) {
+      notes.push_back(name + NanNote(nan));
+    }
+  }
+  return notes;
 }
 
 std::string DiffHeadline(const DiffInput& input) {

@@ -17,7 +17,7 @@ struct CasePair {
   std::size_t base = 0;  ///< index in the run's cases
   std::size_t head = 0;
   bool verdict_changed = false;
-  bool worse = false;           ///< head's verdict is graver
+  bool worse = false;           ///< head's verdict is graver, or a figure has become NaN
   bool tactic_changed = false;  ///< the same case but for w13 or w2
   std::vector<verify::Stage> bits_changed;
   /// Stages that ran in both, one of which has no hash of its output.
@@ -28,8 +28,8 @@ struct CasePair {
   double head_use = 0;
 
   bool changed() const {
-    return verdict_changed || tactic_changed || !bits_changed.empty() || !stages_changed.empty() ||
-           base_use != head_use;
+    return verdict_changed || worse || tactic_changed || !bits_changed.empty() ||
+           !stages_changed.empty() || base_use != head_use;
   }
 };
 
@@ -53,7 +53,7 @@ struct RunDiff {
   bool same_setup = false;
   std::uint64_t worse = 0, better = 0, bits_changed = 0, bits_unknown = 0, tactic_changed = 0,
                 use_changed = 0, stages_changed = 0;
-  std::uint64_t new_not_passed = 0;  ///< of only_head
+  std::uint64_t new_not_passed = 0;  ///< of only_head, or with a NaN
   bool head_incomplete = false;      ///< base is complete, head is not
 
   /// Every case is in both runs, and every stage of it has the same bits.
@@ -61,8 +61,8 @@ struct RunDiff {
     return only_base.empty() && only_head.empty() && bits_changed == 0 && bits_unknown == 0 &&
            stages_changed == 0;
   }
-  /// A graver verdict, a new case that did not pass, a property broken that held, or an
-  /// interrupted run where there was a whole one.
+  /// A graver verdict, a figure that has become NaN, a new case that did not pass, a property
+  /// broken that held, or an interrupted run where there was a whole one.
   bool regressed() const;
 };
 
@@ -87,6 +87,12 @@ struct DiffInput {
 void PinPairs(const DiffInput& input, std::span<const CasePair* const> pairs);
 /// "A/A: bit-equal, 122 cases" or what differs, one line.
 std::string DiffHeadline(const DiffInput& input);
+/// The case's verdict, and whether one of its figures is NaN: "passed (NaN)".
+std::string VerdictWord(const CaseKey& key);
+/// Why a case of head is worse.
+std::string WhyWorse(const CaseFigures& head);
+/// What is NaN in either run, a line each: NaN is in none of the figures that are compared.
+std::vector<std::string> NanNotes(const DiffInput& input);
 /// "w13, w2".
 std::string StageNames(const std::vector<verify::Stage>& stages);
 

@@ -15,6 +15,10 @@ std::string Arrow(const std::string& base, const std::string& head) {
   return base == head ? head : base + " \xE2\x86\x92 " + head;
 }
 
+std::string Badge(const CaseKey& key) {
+  return VerdictBadge(key.verdict) + (key.has_nan ? " NaN" : "");
+}
+
 std::string Changes(const DiffInput& in) {
   const std::vector<const CasePair*> changed = WorstChangesFirst(in.diff, in.head);
   if (changed.empty()) {
@@ -29,13 +33,13 @@ std::string Changes(const DiffInput& in) {
     std::string what = "<code>" + EscapeMarkup(b.descriptor) + "</code>";
     if (p.worse) {
       what +=
-          "<p>" + EscapeMarkup(b.reason) + "</p>" + CopyLine(in.head.Reproduction(b.descriptor));
+          "<p>" + EscapeMarkup(WhyWorse(b)) + "</p>" + CopyLine(in.head.Reproduction(b.descriptor));
     }
     const std::string bits = !p.bits_changed.empty()   ? StageNames(p.bits_changed)
                              : !p.bits_unknown.empty() ? "not recorded"
                                                        : "equal";
     body += Row({std::to_string(b.number), std::to_string(a.number),
-                 Arrow(VerdictBadge(a.verdict), VerdictBadge(b.verdict)),
+                 Arrow(Badge(in.base.cases.key(p.base)), Badge(in.head.cases.key(p.head))),
                  Arrow(Figure(p.base_use), Figure(p.head_use)), bits,
                  EscapeMarkup(a.w13 == b.w13 ? "" : "w13 " + Arrow(a.w13, b.w13)) +
                      EscapeMarkup(a.w2 == b.w2 ? "" : " w2 " + Arrow(a.w2, b.w2)),
@@ -85,6 +89,15 @@ std::string Properties(const DiffInput& in) {
          "</section>\n";
 }
 
+std::string Nans(const DiffInput& in) {
+  const std::vector<std::string> notes = NanNotes(in);
+  std::string text;
+  for (std::size_t i = 0; i < notes.size() && i < kMostRows; ++i) {
+    text += "<p class=\"note\">" + EscapeMarkup(notes[i]) + "</p>\n";
+  }
+  return text;
+}
+
 std::string Attributes(const DiffInput& in) {
   std::string body = "<tbody>\n";
   for (const std::string& name : in.diff.attributes) {
@@ -114,7 +127,7 @@ std::string DiffHtml(const DiffInput& in) {
       EscapeMarkup(in.base.Attribute("kernels_hash").substr(0, 12)) + "</code><br>head on " +
       EscapeMarkup(RanOn(in.head)) + ", kernels <code>" +
       EscapeMarkup(in.head.Attribute("kernels_hash").substr(0, 12)) +
-      "</code></p>\n</header>\n<main>\n" + Changes(in) + Properties(in) +
+      "</code></p>\n</header>\n<main>\n" + Nans(in) + Changes(in) + Properties(in) +
       Only(in.head, d.only_head, "new", "New cases") +
       Only(in.base, d.only_base, "gone", "Cases that are gone") + Attributes(in) + "</main>\n";
   return Page(word + ": " + Title(in.head) + " - Voltcheck diff", body, "");

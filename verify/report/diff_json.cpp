@@ -99,6 +99,14 @@ void Changes(const DiffInput& in, Append append) {
   PinPairs(in, {});
 }
 
+Json NanList(const RunData& run) {
+  Json list = Json::array();
+  for (const NanColumn& nan : run.nan_columns) {
+    list.push_back({{"column", nan.name}, {"cases", nan.count}, {"first_case", nan.first_case}});
+  }
+  return list;
+}
+
 }  // namespace
 
 void DiffJson(const DiffInput& in, const Sink& sink) {
@@ -125,6 +133,7 @@ void DiffJson(const DiffInput& in, const Sink& sink) {
                           {"new_not_passed", d.new_not_passed},
                           {"gone", d.only_base.size()}});
   json.Member("attributes", attributes);
+  json.Member("nan", {{"base", NanList(in.base)}, {"head", NanList(in.head)}});
   json.List("changes", [&](const auto& append) { Changes(in, append); });
   json.List("properties", [&](const auto& append) {
     for (const PropertyChange& p : d.properties) {

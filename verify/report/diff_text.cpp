@@ -7,11 +7,11 @@
 namespace voltcheck::report {
 namespace {
 
-using verify::Verdict;
-
 constexpr std::size_t kShown = 20;         // changes on a terminal
 constexpr std::size_t kShownComment = 25;  // rows of a comment's table
 constexpr std::size_t kOnlyShown = 5;
+constexpr std::size_t kNanShown = 5;
+constexpr std::size_t kNanInComment = 2;  // of 60 lines
 
 std::string Padded(std::string text, std::size_t width) {
   if (text.size() < width) {
@@ -21,10 +21,9 @@ std::string Padded(std::string text, std::size_t width) {
 }
 
 std::string Verdicts(const DiffInput& in, const CasePair& p) {
-  const Verdict base = in.base.cases.key(p.base).verdict;
-  const Verdict head = in.head.cases.key(p.head).verdict;
-  std::string text(verify::ToString(head));
-  return base == head ? text : std::string(verify::ToString(base)) + " -> " + text;
+  const std::string base = VerdictWord(in.base.cases.key(p.base));
+  const std::string head = VerdictWord(in.head.cases.key(p.head));
+  return base == head ? head : base + " -> " + head;
 }
 
 std::string Uses(const CasePair& p) {
@@ -87,6 +86,13 @@ std::string DiffText(const DiffInput& in) {
     text += "  " + Padded(name, 12) + " " + Clean(in.base.Attribute(name), 28) + " -> " +
             Clean(in.head.Attribute(name), 28) + "\n";
   }
+  const std::vector<std::string> nans = NanNotes(in);
+  for (std::size_t i = 0; i < nans.size() && i < kNanShown; ++i) {
+    text += "  " + Wrap(nans[i], 2, 4) + "\n";
+  }
+  if (nans.size() > kNanShown) {
+    text += "  ... and " + Grouped(nans.size() - kNanShown) + " more columns with NaN\n";
+  }
   const std::vector<const CasePair*> changed = PinnedChanges(in, kShown);
   if (!changed.empty()) {
     text += "\n" + Padded("base", 6) + Padded("head", 6) + Padded("verdict", 24) +
@@ -104,7 +110,7 @@ std::string DiffText(const DiffInput& in) {
     }
     if (p.worse) {
       const CaseFigures& c = in.head.cases[p.head];
-      text += "  " + Wrap(c.reason, 2, 2) + "\n  " + in.head.Reproduction(c.descriptor) + "\n";
+      text += "  " + Wrap(WhyWorse(c), 2, 2) + "\n  " + in.head.Reproduction(c.descriptor) + "\n";
     }
   }
   if (changed.size() > kShown) {
@@ -135,6 +141,13 @@ std::string DiffMarkdown(const DiffInput& in) {
   if (!attributes.empty()) {
     text += "\nother in head: " + attributes + "\n";
   }
+  const std::vector<std::string> nans = NanNotes(in);
+  for (std::size_t i = 0; i < nans.size() && i < kNanInComment; ++i) {
+    text += "\nnote: " + MarkdownCode(nans[i]) + "\n";
+  }
+  if (nans.size() > kNanInComment) {
+    text += "\n... and " + Grouped(nans.size() - kNanInComment) + " more columns with NaN\n";
+  }
   const std::vector<const CasePair*> changed = PinnedChanges(in, kShownComment);
   if (!changed.empty()) {
     text +=
@@ -162,7 +175,7 @@ std::string DiffMarkdown(const DiffInput& in) {
       const CaseFigures& c = in.head.cases[p->head];
       text += "\n<details><summary><b>" + std::string(verify::ToString(c.verdict)) +
               "</b> <code>case " + std::to_string(c.number) + ": " +
-              EscapeMarkup(Clean(c.reason, 140)) + "</code></summary>\n\n" +
+              EscapeMarkup(Clean(WhyWorse(c), 140)) + "</code></summary>\n\n" +
               MarkdownCode(in.head.Reproduction(c.descriptor)) + "\n</details>\n";
     }
   }

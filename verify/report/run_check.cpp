@@ -6,6 +6,7 @@
 
 #include "fixtures/case/error.h"
 #include "verify/record.h"
+#include "verify/report/text.h"
 #include "verify/run_file.h"
 #include "verify/run_reader.h"
 
@@ -104,6 +105,11 @@ class Scan {
 };
 
 }  // namespace
+
+std::string NanNote(const NanColumn& nan) {
+  return "/" + nan.name + " is NaN in " + Count(nan.count, "case") + ", first in case " +
+         std::to_string(nan.first_case) + "; these enter no maximum and no mean";
+}
 
 Handle OpenRunFile(const std::string& path) {
   if (!verify::IsHdf5(path)) {

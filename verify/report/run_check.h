@@ -18,6 +18,9 @@ struct NanColumn {
   std::uint64_t first_case = 0;
 };
 
+/// "/metrics/w2/own/rms is NaN in 2 cases, first in case 7; these enter ..."
+std::string NanNote(const NanColumn& nan);
+
 /// What can be said of a run file without reading its cases.
 struct RunCheck {
   std::uint64_t cases = 0;

@@ -81,9 +81,7 @@ void CountMutants(const RunData& run, RunSummary& summary) {
 
 void Note(const RunData& run, RunSummary& summary) {
   for (const NanColumn& nan : run.nan_columns) {
-    summary.notes.push_back("/" + nan.name + " is NaN in " + Count(nan.count, "case") +
-                            ", first in case " + std::to_string(nan.first_case) +
-                            "; these enter no maximum and no mean");
+    summary.notes.push_back(NanNote(nan));
   }
   if (run.findings_in_file > run.findings.size()) {
     summary.notes.push_back("the first " + Grouped(run.findings.size()) + " of " +
