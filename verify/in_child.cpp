@@ -21,7 +21,7 @@ namespace {
 // counts is what the file takes on the disk: a hole of a terabyte is no reason to wait for days.
 constexpr rlim_t kCpuSeconds = 60;
 constexpr rlim_t kBytesPerSecond = 500'000;
-constexpr rlim_t kMemory = rlim_t{1} << 30;
+constexpr rlim_t kMemory = rlim_t{3} << 30;
 constexpr rlim_t kMemoryPerByte = 8;
 
 rlim_t BytesOnDisk(const std::string& path) {
@@ -96,7 +96,9 @@ class PartSender {
   Limit(RLIMIT_CPU, kCpuSeconds + bytes / kBytesPerSecond);
   Limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__)  // AddressSanitizer takes terabytes that it does not use
-  Limit(RLIMIT_DATA, kMemory + bytes * kMemoryPerByte);
+  if (bytes > 0) {  // a file: other work, such as asking the GPU's driver, is nobody's trap
+    Limit(RLIMIT_DATA, kMemory + bytes * kMemoryPerByte);
+  }
 #endif
   signal(SIGPIPE, SIG_IGN);
   try {

@@ -50,6 +50,14 @@ bool IsThere(hid_t file, const std::string& path) {
   return H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
 }
 
+// Whether a link led into another file, whose offsets are not this file's.
+bool IsElsewhere(hid_t file, hid_t dataset) {
+  H5O_info_t root;
+  H5O_info_t found;
+  return H5Oget_info2(file, &root, H5O_INFO_BASIC) < 0 ||
+         H5Oget_info2(dataset, &found, H5O_INFO_BASIC) < 0 || root.fileno != found.fileno;
+}
+
 herr_t CollectName(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* names) {
   static_cast<std::vector<std::string>*>(names)->emplace_back(name);
   return 0;
@@ -117,9 +125,12 @@ std::string Describe(const std::string& name, std::string path) {
     }
   }
   const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  if (IsElsewhere(file, dataset) || H5Pget_layout(creation) == H5D_VIRTUAL ||
+      H5Pget_external_count(creation) != 0) {
+    throw Bad(where, "has its values in another file", "capture it again");
+  }
   const haddr_t offset = H5Dget_offset(dataset);
-  found.in_place = H5Pget_layout(creation) == H5D_CONTIGUOUS &&
-                   H5Pget_external_count(creation) == 0 && offset != HADDR_UNDEF;
+  found.in_place = H5Pget_layout(creation) == H5D_CONTIGUOUS && offset != HADDR_UNDEF;
   found.offset = found.in_place ? offset : 0;
   std::string text(sizeof(found), '\0');
   std::memcpy(text.data(), &found, sizeof(found));
