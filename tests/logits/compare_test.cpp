@@ -183,6 +183,10 @@ TEST(RowWriter, CsvAndJsonLinesSayTheSame) {
     const std::string path = TempPath(std::string("rows") + ending);
     const auto writer = MakeRowWriter(path, {});
     writer->Append(7, row);
+    verify::LogitRow broken = row;
+    broken.nonfinite = 1;
+    broken.kl = 0;
+    writer->Append(8, broken);
     writer->Finish(true);
     std::ifstream in(path);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -190,6 +194,10 @@ TEST(RowWriter, CsvAndJsonLinesSayTheSame) {
                                                       : "{\"row\": 7, "),
               std::string::npos)
         << text;
+    EXPECT_NE(text.find(ending == std::string(".csv") ? "\n8,1,0,0,2,0.5,0,-1,-1,,-1,,,4\n"
+                                                      : "\"kl\": null, \"compared\": 4}"),
+              std::string::npos)
+        << "a row that is not finite has no KL: " << text;
     std::filesystem::remove(path);
   }
   EXPECT_THROW(MakeRowWriter(TempPath("rows.txt"), {}), Error);

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,9 +21,15 @@ struct NumberedRow {
   LogitRow figures;
 };
 
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+
+// Of the pairs that are finite.
+double OfPairs(double x, const LogitRow& r) { return r.compared == 0 ? kAbsent : x; }
 double PerValue(double sum, const LogitRow& r) {
-  return r.compared == 0 ? 0 : sum / static_cast<double>(r.compared);
+  return OfPairs(sum / static_cast<double>(r.compared), r);
 }
+// Of a whole row, which has none when a value is not finite.
+double OfRow(double x, const LogitRow& r) { return r.finite() ? x : kAbsent; }
 
 // One column of every format, in their order.
 struct RowColumn {
@@ -36,7 +43,8 @@ constexpr std::array<RowColumn, 13> kColumns{{
      [](const LogitRow& r) { return static_cast<double>(r.nonfinite); }},
     {"differing", "logits that are not equal", true,
      [](const LogitRow& r) { return static_cast<double>(r.differing); }},
-    {"max_abs", "largest |other - base|", false, [](const LogitRow& r) { return r.max_abs; }},
+    {"max_abs", "largest |other - base|", false,
+     [](const LogitRow& r) { return OfPairs(r.max_abs, r); }},
     {"max_abs_column", "its column, -1 for none", true,
      [](const LogitRow& r) { return static_cast<double>(r.max_abs_column); }},
     {"rms", "root mean square of other - base", false,
@@ -47,19 +55,23 @@ constexpr std::array<RowColumn, 13> kColumns{{
     {"other_argmax", "greedy token of other", true,
      [](const LogitRow& r) { return static_cast<double>(r.other_argmax); }},
     {"flipped_margin", "how far base puts its greedy token above other's", false,
-     [](const LogitRow& r) { return r.flipped_margin; }},
-    {"top5_overlap", "tokens among the five likeliest of both", true,
-     [](const LogitRow& r) { return static_cast<double>(r.top_overlap); }},
+     [](const LogitRow& r) { return OfRow(r.flipped_margin, r); }},
+    {"top5_overlap", "tokens among the five likeliest of both, -1 for a row that is not finite",
+     true, [](const LogitRow& r) { return r.finite() ? static_cast<double>(r.top_overlap) : -1; }},
     {"top5_log_probability", "largest |difference| in log-probability of base's five", false,
-     [](const LogitRow& r) { return r.top_log_probability; }},
+     [](const LogitRow& r) { return OfRow(r.top_log_probability, r); }},
     {"kl", "KL divergence, base to other, natural logarithm", false,
-     [](const LogitRow& r) { return r.kl; }},
+     [](const LogitRow& r) { return OfRow(r.kl, r); }},
     {"compared", "pairs that are finite", true,
      [](const LogitRow& r) { return static_cast<double>(r.compared); }},
 }};
 
-// The shortest decimal that reads back as the same number.
-std::string Number(double x, bool whole) {
+// The shortest decimal that reads back as the same number; `absent` for a figure that a row has
+// not.
+std::string Number(double x, bool whole, const char* absent) {
+  if (std::isnan(x)) {
+    return absent;
+  }
   std::array<char, 32> text{};
   const auto end = whole ? std::to_chars(text.begin(), text.end(), static_cast<std::int64_t>(x))
                          : std::to_chars(text.begin(), text.end(), x);
@@ -81,7 +93,7 @@ class TextWriter : public RowWriter {
     buffer_ += csv_ ? std::to_string(row) : "{\"row\": " + std::to_string(row);
     for (const RowColumn& c : kColumns) {
       buffer_ += csv_ ? "," : std::string(", \"") + c.name + "\": ";
-      buffer_ += Number(c.get(figures), c.whole);
+      buffer_ += Number(c.get(figures), c.whole, csv_ ? "" : "null");
     }
     buffer_ += csv_ ? "\n" : "}\n";
     if (buffer_.size() > kFlushBytes) {

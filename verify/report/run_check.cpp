@@ -172,7 +172,10 @@ RunCheck CheckRun(const Columns& columns, const std::string& path) {
   });
   if (check.has_logit_rows) {
     scan.Group("logit_rows", columns.Size("logit_rows/logit_row").rows, false,
-               [](const std::string&) { return Presence(); });
+               [](const std::string& name) {
+                 const bool of_pairs = name == "max_abs" || name == "rms" || name == "bias";
+                 return of_pairs ? Presence{"compared", kCount} : Presence{"base_argmax", kIndex};
+               });
   }
   return check;
 }
