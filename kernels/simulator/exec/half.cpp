@@ -138,7 +138,7 @@ HWY_INLINE bool AreExactFmas(const Load& load, hwy::float16_t* results) {
 }
 
 // Half arithmetic of the processor itself: one rounding, subnormals kept.
-#if HWY_TARGET <= HWY_AVX3 && (HWY_COMPILER_GCC_ACTUAL >= 1200 || HWY_COMPILER_CLANG >= 1400)
+#if HWY_TARGET <= HWY_AVX3 && HWY_COMPILER_GCC_ACTUAL >= 1200
 #undef VOLTCHECK_HALF_ARITHMETIC
 #define VOLTCHECK_HALF_ARITHMETIC 1
 #define VOLTCHECK_HALF_ATTR __attribute__((target("avx512fp16")))
