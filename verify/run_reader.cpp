@@ -11,6 +11,7 @@
 #include "fixtures/mapped_file.h"
 #include "verify/h5.h"
 #include "verify/run_file.h"
+#include "verify/text_room.h"
 
 namespace voltcheck::verify {
 namespace {
@@ -252,8 +253,8 @@ class RunReader::Impl {
     return first >= rows ? 0 : std::min(count, rows - first);
   }
 
-  void Read(const Opened& opened, std::uint64_t first, std::uint64_t rows, hid_t type,
-            void* data) const {
+  void Read(const Opened& opened, std::uint64_t first, std::uint64_t rows, hid_t type, void* data,
+            hid_t transfer = H5P_DEFAULT) const {
     const int rank = static_cast<int>(opened.extent.size());
     const std::array<hsize_t, 2> start{first, 0};
     const std::array<hsize_t, 2> count{rows, opened.columns};
@@ -261,7 +262,7 @@ class RunReader::Impl {
     const Handle space(Check(H5Dget_space(opened.dataset.get())), H5Sclose);
     Check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                               nullptr));
-    Check(H5Dread(opened.dataset.get(), type, memory.get(), space.get(), H5P_DEFAULT, data));
+    Check(H5Dread(opened.dataset.get(), type, memory.get(), space.get(), transfer, data));
   }
 
   template <typename T>
@@ -336,13 +337,20 @@ class RunReader::Impl {
                          std::vector<std::string>& texts) const {
     std::vector<char*> pointers(rows, nullptr);
     const Handle type = h5::TextType();
-    Read(opened, first, rows, type.get(), pointers.data());
+    constexpr std::size_t kMostBytes = 512U << 20U;
+    h5::TextRoom room(kMostBytes);
+    const Handle transfer = room.Transfer();
+    try {
+      Read(opened, first, rows, type.get(), pointers.data(), transfer.get());
+    } catch (const h5::Failure&) {
+      if (room.full()) {
+        throw BadInput(path_, "has texts of more than 512 MiB", "make the run file again");
+      }
+      throw;
+    }
     for (const char* text : pointers) {
       texts.emplace_back(text == nullptr ? "" : text);
     }
-    const std::array<hsize_t, 1> extent{rows};
-    const Handle space(Check(H5Screate_simple(1, extent.data(), nullptr)), H5Sclose);
-    Check(H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, pointers.data()));
   }
 
   std::string path_;

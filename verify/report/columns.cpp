@@ -4,6 +4,7 @@
 
 #include "fixtures/case/error.h"
 #include "verify/report/text.h"
+#include "verify/text_room.h"
 
 namespace voltcheck::report {
 namespace {
@@ -18,35 +19,6 @@ constexpr hsize_t kTextRows = 1024;  // read at a time
 constexpr std::size_t kMostFixedText = 4096;
 constexpr std::size_t kMostTextBytes = 64U << 20U;  // of that many texts
 constexpr hsize_t kMostAttributeBytes = 1U << 20U;
-
-// Where the library puts texts while a slab of them is read: bounded, because a crafted file can
-// name one long text a million times.
-class TextRoom {
- public:
-  Handle Transfer() {
-    Handle transfer(Check(H5Pcreate(H5P_DATASET_XFER)), H5Pclose);
-    Check(H5Pset_vlen_mem_manager(transfer.get(), Allocate, this, Free, this));
-    return transfer;
-  }
-  bool full() const { return full_; }
-
- private:
-  static void* Allocate(std::size_t size, void* self) {
-    auto& room = *static_cast<TextRoom*>(self);
-    room.used_ += size;
-    if (size > kMostTextBytes || room.used_ > kMostTextBytes) {
-      room.full_ = true;
-      return nullptr;
-    }
-    room.texts_.emplace_back(size);
-    return room.texts_.back().data();
-  }
-  static void Free(void* /*text*/, void* /*self*/) {}
-
-  std::vector<std::vector<char>> texts_;
-  std::size_t used_ = 0;
-  bool full_ = false;
-};
 
 template <typename T>
 hid_t MemoryType();
@@ -298,7 +270,7 @@ std::vector<std::string> Columns::Texts(const std::string& name, std::uint64_t f
     const hsize_t count = std::min<hsize_t>(kTextRows, end - first);
     Check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr));
     const Handle memory(Check(H5Screate_simple(1, &count, nullptr)), H5Sclose);
-    TextRoom room;
+    verify::h5::TextRoom room(kMostTextBytes);
     const Handle transfer = room.Transfer();
     std::vector<char*> pointers(count, nullptr);
     const herr_t status = H5Dread(dataset.get(), text.get(), memory.get(), space.get(),
