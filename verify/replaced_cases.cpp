@@ -82,7 +82,8 @@ std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed) {
   // Fused SiLU.
   add(2, 1, 1, 1, "e=8;k=8;t=1;path=m1;data=normal,ties,gates");
   add(4, 1, 2, 1, "e=8;k=8;t=1;path=m1;data=ties,gates");
-  // Paths, orders, empty segments.
+  // Paths, orders, empty segments; a launch for one segment of two tiles.
+  add(1, 1, 1, 1, "e=1;k=1;data=integer;path=segment;t=" + Text(m + 1));
   add(1, 1, 1, 1,
       "e=6;k=2;t=" + Text(m / 8 + 9) + ";routing=zipf:1.1;path=segment,dense,indexed;data=normal");
   add(1, 1, 1, 1, "e=6;k=2;t=9;routing=hole:last;layout=shuffled;data=normal");
