@@ -2,14 +2,14 @@
 # fuzz.sh [SECONDS [NAME...]]: builds the libFuzzer targets (needs clang) and runs each for so many seconds.
 #
 # Without arguments: every target of tests/fuzz for 30 s; 0 seconds: builds only. What a run finds that is new stays in
-# build/fuzz/found/NAME; a crash is kept in build/fuzz/crashes and ends the script with status 1.
+# build/fuzz/found/NAME; a crash is kept in build/fuzz/crashes and ends the script with status 1. Without clang: status 77.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 seconds=${1:-30}
 [[ $# == 0 ]] || shift
 if ! command -v clang++ >/dev/null; then
   echo "fuzz: needs clang++ (tools/setup.sh tests installs it)" >&2
-  exit 3
+  exit 77
 fi
 build=$root/build/fuzz
 names=("$@")
