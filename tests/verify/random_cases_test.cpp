@@ -43,9 +43,9 @@ TEST(RandomCases, TheyReachEveryValueOfEachKey) {
     seen.insert(c.head > 0 ? "head" : "no head");
     seen.insert(c.ep_ranks > 1 ? "ranks" : "one rank");
   }
-  // 5 paths, 5 kinds of data, 3 arithmetics, 8 layouts, 8 routings, 14 token counts, 11 tiles,
+  // 5 paths, 7 kinds of data, 3 arithmetics, 8 layouts, 8 routings, 14 token counts, 11 tiles,
   // 2, 2.
-  EXPECT_EQ(seen.size(), 5U + 5 + 3 + 8 + 8 + 14 + 11 + 2 + 2);
+  EXPECT_EQ(seen.size(), 5U + 7 + 3 + 8 + 8 + 14 + 11 + 2 + 2);
 }
 
 TEST(SampleCases, DrawsEachCaseOnceInOrder) {
