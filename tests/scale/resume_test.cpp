@@ -102,6 +102,22 @@ TEST_F(ResumeTest, AnotherRunIsRefused) {
   EXPECT_NE(over.err.find("--resume would have kept them"), std::string::npos) << over.err;
 }
 
+TEST_F(ResumeTest, AJournalThatIsSomethingElseIsRefusedAndLeftAlone) {
+  const std::string path = verify::JournalPath(Path("run.h5"));
+  for (const std::string& bytes : {std::string("VCJRNL1\n"), std::string("VCJ"), std::string()}) {
+    WriteText(path, bytes);  // its process was killed before the first case
+    EXPECT_FALSE(verify::IsJournal(path)) << bytes.size();
+  }
+  for (const std::string& bytes :
+       {std::string(64, '\0'), std::string("notes"), "VCJRNL1\n" + std::string(4096, 'x'),
+        "VCJRNL1\n" + std::string(8, '\0') + std::string("\1")}) {
+    WriteText(path, bytes);
+    ExpectRefusal(Run(With(SweepWords("run.h5"), {"--resume"})), 2,
+                  "is not the journal of an interrupted run");
+    EXPECT_TRUE(ReadText(path) == bytes);
+  }
+}
+
 TEST_F(ResumeTest, TheGateToo) {
   WriteText(Path("suite.txt"), "h=64;i=32;e=4;k=2;g=32;t=1,2,4;seed=1..8\n");
   const std::vector<std::string> words{"gate",  "--suite", "./suite.txt",

@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "fixtures/case/error.h"
@@ -237,11 +239,29 @@ void JournalWriter::Sync() {
 void JournalWriter::Remove() { unlink(path_.c_str()); }
 
 bool IsJournal(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string start(kMagic.size() + 2 * sizeof(std::uint32_t), '\0');
+  if (!file || !file.read(start.data(), static_cast<std::streamsize>(start.size()))) {
+    start.resize(static_cast<std::size_t>(file.gcount()));
+    if (start.substr(0, kMagic.size()) == kMagic.substr(0, start.size())) {
+      return false;  // its process died before this much was written
+    }
+  }
+  if (start.starts_with(kMagic)) {
+    std::uint32_t identity = 0;
+    std::memcpy(&identity, start.data() + kMagic.size(), sizeof(identity));
+    std::error_code failed;
+    const auto bytes = std::filesystem::file_size(path, failed);
+    if (!failed && bytes < start.size() + identity && identity <= kMostIdentity) {
+      return false;
+    }
+  }
   try {
     const JournalReader reader(path);
     return true;
   } catch (const Error&) {
-    return false;
+    throw BadInput(path, "is not the journal of an interrupted run",
+                   "leave out --resume to start over");
   }
 }
 

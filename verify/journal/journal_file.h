@@ -93,8 +93,9 @@ class JournalWriter {
   bool broken_ = false;
 };
 
-/// Whether the file starts as a journal does, its identity included; false also when it cannot be
-/// read. One whose process died before it had written that is none.
+/// Whether the file starts as a journal does, its identity included; false where there is none, and
+/// where its process died before it had written that. Throws Error (status 2) for a file that is
+/// something else, since its finished cases, if any, would be lost without a word.
 bool IsJournal(const std::string& path);
 
 }  // namespace voltcheck::verify
