@@ -87,6 +87,8 @@ std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed) {
   add(1, 1, 1, 1,
       "e=6;k=2;t=" + Text(m / 8 + 9) + ";routing=zipf:1.1;path=segment,dense,indexed;data=normal");
   add(1, 1, 1, 1, "e=6;k=2;t=9;routing=hole:last;layout=shuffled;data=normal");
+  // Every expert of as many as the contract's layer has, a row for each.
+  add(1, 1, 1, 1, "e=512;k=8;t=64;routing=distinct;data=integer");
   // An expert whose number needs more than a byte, on a rank that holds four.
   add(1, 1, 1, 1, "e=520;k=1;t=3;routing=one:517;ep=129/130;data=integer");
   return cases;
