@@ -82,6 +82,10 @@ std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed) {
   // Fused SiLU.
   add(2, 1, 1, 1, "e=8;k=8;t=1;path=m1;data=normal,ties,gates");
   add(4, 1, 2, 1, "e=8;k=8;t=1;path=m1;data=ties,gates");
+  // A fifth of all halves as its gates.
+  add(1, 12, 1, 1, "e=8;k=8;t=1;path=m1;data=gates;seed=1,2");
+  // The contract's hidden size, and its intermediate size as near as the unit allows.
+  add(2560 / chunk, std::max(1, 160 / chunk), 1, 1, "e=12;k=10;t=3;data=normal");
   // Paths, orders, empty segments; a launch for one segment of two tiles.
   add(1, 1, 1, 1, "e=1;k=1;data=integer;path=segment;t=" + Text(m + 1));
   add(1, 1, 1, 1,
@@ -102,6 +106,26 @@ std::vector<Case> HazardCases(const std::set<std::string>& entries, std::uint64_
       cases.push_back(std::move(c));
     }
   };
+  const auto holds = [&](std::string_view kernel) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const std::string& entry) { return entry.starts_with(kernel); });
+  };
+  if (holds("moe_") || holds("silu_") || holds("awq_")) {
+    // The contract's layer, but for the number of its experts.
+    add("h=2560;i=160;e=12;k=10;g=32;t=9;meta=4b,3b;cols=interleaved,halves;layout=shuffled");
+  }
+  if (holds("silu_")) {
+    // Half of all halves as gates.
+    add("h=64;i=512;e=4;k=4;g=32;t=16;data=gates;cols=interleaved,halves");
+  }
+  if (holds("awq_")) {
+    // As many experts as the contract's layer has, each of them used.
+    add("h=32;i=32;e=512;k=8;g=32;t=64;routing=distinct;data=integer;meta=4b,3b");
+  }
+  if (entries.contains("moe_reduce")) {
+    // Sums whose order shows, of many routes.
+    add("h=512;i=32;e=16;k=10,16;g=32;t=64;data=ties,normal");
+  }
   if (entries.contains("moe_permute")) {
     // Slots beyond 16 bits; few of them are computed on this rank, so the GEMMs cost little.
     add("h=32;i=32;e=64;k=64;g=32;t=513;ep=63/64;path=dense;w13=128x128x16/1;w2=128x128x16/1");

@@ -29,8 +29,8 @@ std::vector<ReplacedGemm> ReplacedGemms(const std::set<std::string>& entries);
 /// entry would be judged by the few cases that happen to name its tile. These are the hazards of
 /// that entry, in both GEMMs: segments that end inside its tile, fill it exactly or need several;
 /// splits that divide evenly and not; rounding ties, subnormals and the ends of binary16; fused
-/// SiLU; every path; experts beyond one byte. Small cases that a simulator runs in a fraction of a
-/// second. `seed` is added to each case's own.
+/// SiLU; every path; experts beyond one byte, 512 of them, the contract's sizes. Small cases that a
+/// simulator runs in a fraction of a second. `seed` is added to each case's own.
 std::vector<Case> HazardCases(const ReplacedGemm& gemm, std::uint64_t seed);
 
 /// The same for the other kernels that `entries` names: sizes that are too dear for a suite which

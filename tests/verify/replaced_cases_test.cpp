@@ -72,7 +72,7 @@ TEST(ReplacedCases, ACaseThatTheSuiteHasIsNotAddedAgain) {
   const std::size_t once = cases.size();
   AddHazardCases(std::set<std::string>{"moe_permute"}, 5, cases);
   EXPECT_EQ(cases.size(), once);
-  AddHazardCases(std::set<std::string>{"moe_reduce"}, 5, cases);
+  AddHazardCases(std::set<std::string>{"another_kernel"}, 5, cases);
   EXPECT_EQ(cases.size(), once);
 }
 
