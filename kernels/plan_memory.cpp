@@ -10,13 +10,7 @@ namespace {
 constexpr std::byte kCanary{0xc5};
 constexpr std::size_t kAlignment = 256;  // what Device::Allocate promises
 
-/// Whether `bytes` all equal `value`; the first other one in `at`.
-bool AllEqual(const std::vector<std::byte>& bytes, std::byte value, std::size_t& at) {
-  const auto other =
-      std::find_if(bytes.begin(), bytes.end(), [&](std::byte byte) { return byte != value; });
-  at = static_cast<std::size_t>(other - bytes.begin());
-  return other == bytes.end();
-}
+constexpr std::size_t kPieceBytes = 256 * 1024;  // stays in a core's cache
 
 }  // namespace
 
@@ -30,7 +24,7 @@ PlanMemory::PlanMemory(Device& device, const Plan& plan, int guard_bytes)
     for (const BufferSpec& spec : plan.buffers) {
       const DeviceAddress allocation =
           device.Allocate(guard_bytes_ + spec.bytes + guard_bytes_, spec.name);
-      placed_.push_back({&spec, allocation, allocation + guard_bytes_, {}});
+      placed_.push_back({&spec, allocation, allocation + guard_bytes_, {}, {}});
       index_.emplace(spec.name, placed_.size() - 1);
       if (guard_bytes_ > 0) {
         device.Fill(allocation, kCanary, guard_bytes_);
@@ -65,12 +59,17 @@ const PlanMemory::Placed& PlanMemory::Find(std::string_view buffer) const {
 
 void PlanMemory::Upload() {
   for (Placed& placed : placed_) {
+    placed.own.clear();
     placed.uploaded = placed.spec->contents;
   }
   for (const PointerFixup& fixup : plan_.fixups) {
     Placed& table = placed_[index_.find(fixup.table)->second];
+    if (table.own.empty()) {
+      table.own = table.spec->contents;
+      table.uploaded = table.own;
+    }
     const DeviceAddress target = AddressOf(fixup.target);
-    std::memcpy(table.uploaded.data() + fixup.offset, &target, sizeof(target));
+    std::memcpy(table.own.data() + fixup.offset, &target, sizeof(target));
   }
   for (const Placed& placed : placed_) {
     if (placed.spec->role == BufferSpec::Role::kLock) {
@@ -86,7 +85,8 @@ void PlanMemory::Replace(std::string_view buffer, std::vector<std::byte> content
   if (contents.size() != placed.spec->bytes) {
     throw std::invalid_argument("contents of another size for " + placed.spec->name);
   }
-  placed.uploaded = std::move(contents);
+  placed.own = std::move(contents);
+  placed.uploaded = placed.own;
   device_.CopyToDevice(placed.address, placed.uploaded);
 }
 
@@ -139,35 +139,46 @@ Launch PlanMemory::Bind(const PlanLaunch& launch, KernelSet& kernels) const {
   return bound;
 }
 
+std::size_t PlanMemory::FirstChange(DeviceAddress address,
+                                    std::span<const std::byte> expected) const {
+  std::vector<std::byte> piece;
+  for (std::size_t begin = 0; begin < expected.size(); begin += piece.size()) {
+    piece.resize(std::min(kPieceBytes, expected.size() - begin));
+    device_.CopyFromDevice(piece, address + begin);
+    if (std::memcmp(piece.data(), expected.data() + begin, piece.size()) != 0) {
+      const auto change = std::mismatch(piece.begin(), piece.end(), expected.begin() + begin);
+      return begin + static_cast<std::size_t>(change.first - piece.begin());
+    }
+  }
+  return expected.size();
+}
+
 std::vector<std::string> PlanMemory::BrokenPromises() const {
   std::vector<std::string> broken;
-  std::size_t at = 0;
+  const std::vector<std::byte> canary(guard_bytes_, kCanary);
   for (const Placed& placed : placed_) {
     const std::string& name = placed.spec->name;
     if (placed.spec->role == BufferSpec::Role::kInput) {
-      const std::vector<std::byte> now = Download(name);
-      const auto change = std::mismatch(now.begin(), now.end(), placed.uploaded.begin());
-      if (change.first != now.end()) {
-        broken.push_back("input " + name + " was changed at byte " +
-                         std::to_string(change.first - now.begin()));
+      const std::size_t at = FirstChange(placed.address, placed.uploaded);
+      if (at != placed.uploaded.size()) {
+        broken.push_back("input " + name + " was changed at byte " + std::to_string(at));
       }
-    } else if (placed.spec->role == BufferSpec::Role::kLock &&
-               !AllEqual(Download(name), std::byte{0}, at)) {
-      broken.push_back("lock " + std::to_string(at / sizeof(std::int32_t)) + " of " + name +
-                       " was left dirty");
+    } else if (placed.spec->role == BufferSpec::Role::kLock) {
+      const std::vector<std::byte> clean(placed.spec->bytes);
+      const std::size_t at = FirstChange(placed.address, clean);
+      if (at != clean.size()) {
+        broken.push_back("lock " + std::to_string(at / sizeof(std::int32_t)) + " of " + name +
+                         " was left dirty");
+      }
     }
-    if (guard_bytes_ == 0) {
-      continue;
-    }
-    std::vector<std::byte> guard(guard_bytes_);
-    device_.CopyFromDevice(guard, placed.allocation);
-    if (!AllEqual(guard, kCanary, at)) {
-      broken.push_back("canary " + std::to_string(guard_bytes_ - at) + " bytes before " + name +
+    const std::size_t before = FirstChange(placed.allocation, canary);
+    if (before != canary.size()) {
+      broken.push_back("canary " + std::to_string(guard_bytes_ - before) + " bytes before " + name +
                        " was overwritten");
     }
-    device_.CopyFromDevice(guard, placed.address + placed.spec->bytes);
-    if (!AllEqual(guard, kCanary, at)) {
-      broken.push_back("canary " + std::to_string(at) + " bytes behind the end of " + name +
+    const std::size_t behind = FirstChange(placed.address + placed.spec->bytes, canary);
+    if (behind != canary.size()) {
+      broken.push_back("canary " + std::to_string(behind) + " bytes behind the end of " + name +
                        " was overwritten");
     }
   }

@@ -2,6 +2,7 @@
 #define VOLTCHECK_KERNELS_PLAN_MEMORY_H_
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,9 +48,12 @@ class PlanMemory {
     const BufferSpec* spec;
     DeviceAddress allocation;
     DeviceAddress address;
-    std::vector<std::byte> uploaded;
+    std::vector<std::byte> own;           ///< contents with pointers filled in, or replaced
+    std::span<const std::byte> uploaded;  ///< `own`, or the plan's contents
   };
   const Placed& Find(std::string_view buffer) const;
+  /// Offset of the first byte at `address` that is not as in `expected`; its size: there is none.
+  std::size_t FirstChange(DeviceAddress address, std::span<const std::byte> expected) const;
 
   Device& device_;
   std::size_t guard_bytes_;

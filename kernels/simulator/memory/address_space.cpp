@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kGap = std::uint64_t{1} << 20;
 constexpr std::uint64_t kAlignment = 256;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kMostHeapBytes = std::uint64_t{1} << 18;
+constexpr std::uint64_t kMostHeapBytes = std::uint64_t{1} << 22;
 /// Page-granular and lazily backed: weights of experts that nobody touches cost nothing.
 std::uint64_t MappedBytes(std::uint64_t bytes) { return (bytes + kPage) / kPage * kPage; }
 

@@ -1,6 +1,7 @@
 #include "kernels/simulator/memory/block_log.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <thread>
@@ -11,6 +12,7 @@ namespace voltcheck::simulator {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = 64 * 1024;
+const std::array<std::byte, kChunkBytes> kZeros{};
 
 /// One block's part of a chunk.
 struct OwnedChunk {
@@ -77,32 +79,40 @@ AllocationUndo::AllocationUndo(Allocation& allocation, const BatchMemory& owner,
 }
 
 void AllocationUndo::SaveChunk(std::uint64_t index) {
-  Chunk& chunk = chunks_[index];
   const std::uint64_t begin = index * kChunkBytes;
   const std::uint64_t bytes = std::min(kChunkBytes, allocation_.bytes - begin);
-  chunk.data.assign(allocation_.host + begin, allocation_.host + begin + bytes);
+  auto saved = std::make_shared<Saved>();
+  bool untouched = false;
   if (allocation_.written != nullptr) {
-    chunk.written = allocation_.written->Copy(begin, bytes);
+    saved->written = allocation_.written->Copy(begin, bytes);
+    untouched = std::all_of(saved->written.begin(), saved->written.end(),
+                            [](std::uint64_t word) { return word == 0; });
   }
+  if (!untouched) {
+    saved->data.assign(allocation_.host + begin, allocation_.host + begin + bytes);
+  }
+  chunks_[index].saved = std::move(saved);
   if (outer_ != nullptr) {
-    outer_->Keep(index, chunk);
+    outer_->Keep(index, chunks_[index].saved);
   }
 }
 
 /// A chunk of the batch belongs to one thread while it is saved, and so does the outer one.
-void AllocationUndo::Keep(std::uint64_t index, const Chunk& copy) {
+void AllocationUndo::Keep(std::uint64_t index, const std::shared_ptr<const Saved>& saved) {
   Chunk& chunk = chunks_[index];
   if (chunk.state.load() == 0) {
-    chunk.data = copy.data;
-    chunk.written = copy.written;
+    chunk.saved = saved;
     chunk.state.store(2);
   }
 }
 
 const std::byte* AllocationUndo::Old(std::uint64_t offset) const {
   const Chunk& chunk = chunks_[offset / kChunkBytes];
-  return chunk.state.load() == 2 ? chunk.data.data() + offset % kChunkBytes
-                                 : allocation_.host + offset;
+  if (chunk.state.load() != 2) {
+    return allocation_.host + offset;
+  }
+  const std::byte* old = chunk.saved->data.empty() ? kZeros.data() : chunk.saved->data.data();
+  return old + offset % kChunkBytes;
 }
 
 void AllocationUndo::Save(std::uint64_t offset, std::uint64_t bytes) {
@@ -126,11 +136,13 @@ void AllocationUndo::Save(std::uint64_t offset, std::uint64_t bytes) {
 
 void AllocationUndo::Restore(bool written) {
   for (std::uint64_t c = 0; c < count_; ++c) {
-    const Chunk& chunk = chunks_[c];
-    if (chunk.state.load() == 2) {
-      std::copy(chunk.data.begin(), chunk.data.end(), allocation_.host + c * kChunkBytes);
+    if (chunks_[c].state.load() == 2) {
+      const Saved& saved = *chunks_[c].saved;
+      const std::uint64_t begin = c * kChunkBytes;
+      const std::byte* old = saved.data.empty() ? kZeros.data() : saved.data.data();
+      std::copy_n(old, std::min(kChunkBytes, allocation_.bytes - begin), allocation_.host + begin);
       if (written && allocation_.written != nullptr) {
-        allocation_.written->Assign(c * kChunkBytes, chunk.written);
+        allocation_.written->Assign(begin, saved.written);
       }
     }
   }

@@ -33,13 +33,16 @@ class AllocationUndo {
   const std::byte* Old(std::uint64_t offset) const;
 
  private:
-  struct Chunk {
-    std::atomic<std::uint8_t> state{0};  ///< 0 untouched, 1 being saved, 2 saved
-    std::vector<std::byte> data;
+  struct Saved {
+    std::vector<std::byte> data;         ///< empty: zeros, since nothing of it was ever written
     std::vector<std::uint64_t> written;  ///< of Allocation::written
   };
+  struct Chunk {
+    std::atomic<std::uint8_t> state{0};  ///< 0 untouched, 1 being saved, 2 saved
+    std::shared_ptr<const Saved> saved;
+  };
   void SaveChunk(std::uint64_t index);
-  void Keep(std::uint64_t index, const Chunk& copy);
+  void Keep(std::uint64_t index, const std::shared_ptr<const Saved>& saved);
 
   Allocation& allocation_;
   const BatchMemory& owner_;
