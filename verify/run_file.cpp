@@ -8,7 +8,7 @@
 
 #include "fixtures/atomic_file.h"
 #include "fixtures/case/error.h"
-#include "fixtures/hdf5_handle.h"
+#include "reference/arith/half.h"
 #include "verify/build_info.h"
 #include "verify/h5.h"
 #include "verify/h5_table.h"
@@ -101,7 +101,6 @@ void WriteFailure(hid_t parent, const FailureArrays& failure) {
   const Handle group = h5::CreateGroup(parent, std::string(ToString(failure.stage)));
   const Handle row = WriteWindowScale(group.get(), "row", failure.first_row, failure.rows);
   const Handle col = WriteWindowScale(group.get(), "col", failure.first_col, failure.cols);
-  const fixtures::Hdf5Handle half = fixtures::MakeHalfType();
   const bool is_logits = !failure.got_logits.empty();
   const auto write = [&](const char* name, hid_t type, const void* data, const char* long_name) {
     const std::array<hsize_t, 2> extent{static_cast<hsize_t>(failure.rows),
@@ -113,11 +112,11 @@ void WriteFailure(hid_t parent, const FailureArrays& failure) {
     h5::AttachScale(dataset.get(), col.get(), 1);
     h5::Check(dataset.Reset() ? 0 : -1);  // closing writes: a full disk shows here
   };
-  if (is_logits) {
-    write("got", H5T_IEEE_F32LE, failure.got_logits.data(), "logit of the device's output");
-  } else {
-    write("got", half, failure.got.data(), "device value");
-  }
+  // Halves as float32, which holds each of them exactly: not every viewer shows float16.
+  std::vector<float> got(failure.got.size());
+  arith::HalfToFloat(failure.got.data(), got.data(), got.size());
+  write("got", H5T_IEEE_F32LE, is_logits ? failure.got_logits.data() : got.data(),
+        is_logits ? "logit of the device's output" : "device value, a half");
   write("want", H5T_IEEE_F64LE, failure.want.data(),
         is_logits ? "fp64 oracle from the case's inputs" : "fp64 oracle on the device's own input");
   write("budget", H5T_IEEE_F64LE, failure.budget.data(), "how far got may lie from want");

@@ -210,7 +210,7 @@ TEST_F(FaultTest, TheRunFileKeepsTheValuesAroundAFailure) {
   bool found = false;
   for (const auto& [name, shape] : run["arrays"].items()) {
     found = found || (name.starts_with("/failures/") && name.ends_with("/w13/got") &&
-                      shape.get<std::string>().starts_with("float16"));
+                      shape.get<std::string>().starts_with("float32"));
   }
   EXPECT_TRUE(found);
 }

@@ -19,6 +19,41 @@ def every_dataset(group):
     return found
 
 
+# What HDFView 3.1 to 3.3 shows, by its source (HDFGroup/hdfview, hdf/object/h5): H5Datatype.allocateArray has arrays for
+# integers of 1 to 8 bytes, floats of 4, 8 and 16, and strings; a dataset of 2-byte floats is refused ("data value is null",
+# "Inappropriate type": issues 138 and 335 there). Compound, enum, opaque, array and vlen datasets have views of their own
+# with gaps. H5ScalarAttr and H5CompoundAttr read numbers, strings, and the two kinds that dimension scales bring: lists of
+# object references, and pairs of a reference and an integer. HDF5's own Java library reads the same kinds.
+PLAIN = {h5py.h5t.INTEGER: (1, 2, 4, 8), h5py.h5t.FLOAT: (4, 8)}
+SCALE_ATTRIBUTES = ("DIMENSION_LIST", "REFERENCE_LIST")
+
+
+def is_shown(kind, space):
+    if space.get_simple_extent_type() == h5py.h5s.NULL:  # shown as if it were a scalar (issue 140)
+        return False
+    return kind.get_class() == h5py.h5t.STRING or kind.get_size() in PLAIN.get(kind.get_class(), ())
+
+
+def check_viewers(run):
+    def check(name, item):
+        if isinstance(item, h5py.Dataset):
+            assert is_shown(item.id.get_type(), item.id.get_space()), f"{name} is {item.dtype}: viewers refuse it"
+            assert item.ndim in (1, 2), name  # a table as it is, without a choice of slices
+            filters = item.id.get_create_plist()
+            used = {filters.get_filter(i)[0] for i in range(filters.get_nfilters())}
+            assert used <= {h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_DEFLATE}, name  # others are plugins
+            assert not item.is_virtual and item.external is None, name
+        for attribute in item.attrs:
+            value = h5py.h5a.open(item.id, attribute.encode())
+            assert attribute in SCALE_ATTRIBUTES or (
+                is_shown(value.get_type(), value.get_space()) and value.shape == ()), f"{name}@{attribute}"
+
+    check("/", run)
+    run.visititems(check)
+    for name in run["/"]:  # nothing hangs on links that a tree does not follow
+        assert isinstance(run.get(name, getlink=True), h5py.HardLink), name
+
+
 def check_h5py(path, cases):
     with h5py.File(path, "r") as run:
         assert run.attrs["schema"] == "voltcheck.run/1", run.attrs["schema"]
@@ -57,7 +92,7 @@ def check_h5py(path, cases):
         assert run["findings/checker"].asstr()[0] == "race"
         assert sorted(map(int, run["failures"])) == list(failed)
         got = run["failures/4/w2/got"]
-        assert got.dtype == numpy.float16
+        assert got.dtype == numpy.float32
         assert got[0, 2] == -2 and numpy.isinf(got[1, 1]) and got[1, 2] == numpy.float16(2**-24)
         assert run["failures/4/w2/want"].dtype == numpy.float64
         assert list(run["failures/4/logits/got"][0]) == [1.25, 2.5]
@@ -74,6 +109,7 @@ def check_h5py(path, cases):
         tiles = run["breakdown/4/w2/tile"]
         assert list(tiles["max_abs"]) == [0.5, 4] and list(tiles["nonfinite"]) == [0, 1]
 
+        check_viewers(run)
         rows = 0
         for dataset in every_dataset(run):
             assert isinstance(dataset.attrs["long_name"], str) and dataset.attrs["long_name"], dataset.name
@@ -109,7 +145,7 @@ def check_xarray(path, cases):
     assert tiles.rms.dims == ("tile",) and list(tiles.tile.values) == [0, 1]
     failure = groups["/failures/4/w2"]
     assert failure.got.dims == ("row", "col") and list(failure.row.values) == [7, 8]
-    assert list(failure.col.values) == [11, 12, 13] and failure.got.dtype == numpy.float16
+    assert list(failure.col.values) == [11, 12, 13] and failure.got.dtype == numpy.float32
 
 
 if __name__ == "__main__":

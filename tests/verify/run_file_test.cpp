@@ -91,7 +91,7 @@ TEST(RunFile, OverviewCountsVerdictsAndListsArrays) {
   };
   EXPECT_TRUE(has("/metrics/w2/own/rms", "float32 [10]"));
   EXPECT_TRUE(has("/histograms/silu/reference", "uint64 [10, 18]"));
-  EXPECT_TRUE(has("/failures/4/w2/got", "float16 [2, 3]"));
+  EXPECT_TRUE(has("/failures/4/w2/got", "float32 [2, 3]"));
 }
 
 TEST(RunFile, TheReaderReadsColumnsInPieces) {
