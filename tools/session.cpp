@@ -357,7 +357,7 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
                       (options.extra == nullptr || options.extra->Passed());
   if (json) {
     nlohmann::ordered_json totals = ToJson(summary);
-    totals["passed_all"] = passed;
+    totals["passed_all"] = passed && complete;
     totals["unused_kernels"] = unused.lines;
     totals["complete"] = complete;
     if (asked) {
@@ -377,10 +377,10 @@ ExitStatus RunSession(const std::vector<Case>& cases, verify::ProblemSource& sou
       options.extra->Print(stdout, colour);
     }
     PrintUnused(unused);
-    std::printf("\n%s: %s\n",
-                passed ? Paint("PASSED", Colour::kGreen, colour).c_str()
-                       : Paint("FAILED", Colour::kRed, colour).c_str(),
-                VerdictLine(summary).c_str());
+    const std::string verdict = !passed    ? Paint("FAILED", Colour::kRed, colour)
+                                : complete ? Paint("PASSED", Colour::kGreen, colour)
+                                           : Paint("INCOMPLETE", Colour::kYellow, colour);
+    std::printf("\n%s: %s\n", verdict.c_str(), VerdictLine(summary).c_str());
     if (writer) {
       std::printf("run file: %s\n", options.out.c_str());
     }

@@ -170,6 +170,7 @@ TEST_F(CommandLine, AnInterruptedGateSavesWhatIsFinished) {
   const Outcome outcome = Run({"gate", "--suite", "./long.txt", "--out", "long.h5"}, script);
   EXPECT_EQ(outcome.status, 4) << outcome.err;
   EXPECT_NE(outcome.err.find("interrupted after"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.out.find("\nINCOMPLETE: "), std::string::npos) << outcome.out;
   const nlohmann::json run = nlohmann::json::parse(Run({"inspect", "long.h5", "--json"}).out);
   EXPECT_EQ(run["complete"], false);
   EXPECT_GT(run["summary"]["cases"], 0);
