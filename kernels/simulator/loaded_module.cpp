@@ -1,7 +1,9 @@
 #include "kernels/simulator/loaded_module.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <string_view>
 
 #include "fixtures/case/error.h"
 #include "kernels/simulator/memory/address_space.h"
@@ -118,20 +120,40 @@ void Initialise(const ptx::Module& module, const SymbolTable& symbols, AddressSp
   }
 }
 
+/// "sm_120a" is newer than "sm_90"; what is no such name is for the driver to judge.
+void CheckTarget(const std::string& target, const std::string& place, std::uint32_t newest) {
+  constexpr std::string_view kPrefix = "sm_";
+  std::uint32_t architecture = 0;
+  if (!target.starts_with(kPrefix)) {
+    return;
+  }
+  std::from_chars(target.data() + kPrefix.size(), target.data() + target.size(), architecture);
+  if (architecture > newest) {
+    const std::string most = std::to_string(newest);
+    throw BadInput(place, "is for " + target + ", which an sm_" + most + " does not load",
+                   "compile it for compute_" + most + " or lower");
+  }
+}
+
 }  // namespace
 
 LoadedModule LoadPtx(const std::string& file, const std::string& ptx, AddressSpace& global,
-                     bool track_writes) {
+                     bool track_writes, std::uint32_t newest) {
   static ModuleCache cache(kCachedModules);
   LoadedModule loaded;
   loaded.code = cache.Find(file, ptx);
   if (loaded.code != nullptr) {
+    CheckTarget(loaded.code->target, loaded.code->target_place, newest);
     return loaded;
   }
   ptx::Module module = ptx::ParseModule(file, ptx);
+  const std::string target_place = Place(module, module.target_location);
+  CheckTarget(module.target, target_place, newest);
   LinkRuntime(module);
   const SymbolTable symbols = PlaceVariables(module, global, track_writes, loaded);
   auto code = std::make_shared<Translation>();
+  code->target = module.target;
+  code->target_place = target_place;
   code->program = Lower(module, symbols);
   code->spins = FindSpinLoops(*code->program);
   loaded.code = code;

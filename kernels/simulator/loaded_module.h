@@ -30,11 +30,12 @@ struct LoadedModule {
 };
 
 /// Parses and translates `ptx` and initialises its variables. `file` appears in messages.
-/// Throws Error (status 2), "FILE:LINE:COLUMN: ...". Modules without variables of their own in
+/// Throws Error (status 2), "FILE:LINE:COLUMN: ...", also for a `.target` newer than sm_`newest`,
+/// which a driver refuses as well. Modules without variables of their own in
 /// global or constant memory come to the same on every device: their translation is kept for the
 /// next device that loads the text.
 LoadedModule LoadPtx(const std::string& file, const std::string& ptx, AddressSpace& global,
-                     bool track_writes);
+                     bool track_writes, std::uint32_t newest);
 
 }  // namespace voltcheck::simulator
 

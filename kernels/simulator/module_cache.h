@@ -14,6 +14,8 @@ namespace voltcheck::simulator {
 
 /// What the text of a module comes to on any device: plain data, shared and never changed.
 struct Translation {
+  std::string target;        ///< architecture that the text is for: "sm_70"
+  std::string target_place;  ///< FILE:LINE:COLUMN of it
   std::unique_ptr<const Program> program;
   SpinLoops spins;
 };

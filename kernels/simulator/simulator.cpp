@@ -36,6 +36,19 @@ std::string NameOf(Numerics numerics) {
   }
 }
 
+/// The newest architecture whose PTX the chip takes. sm80-software is every chip from sm_80 on; the
+/// one measured is an sm_90.
+std::uint32_t NewestTarget(Numerics numerics) {
+  switch (numerics) {
+    case Numerics::kV100:
+      return 70;
+    case Numerics::kSm75:
+      return 75;
+    default:
+      return 90;
+  }
+}
+
 class Simulator final : public SimulatorDevice {
  public:
   explicit Simulator(const Options& options) : options_(options) {}
@@ -129,7 +142,8 @@ class Simulator final : public SimulatorDevice {
   }
 
   std::uint32_t LoadModule(const kernels::ModuleImage& image) override {
-    modules_.push_back(LoadPtx(image.name, image.ptx, global_, options_.checks.uninitialised));
+    modules_.push_back(LoadPtx(image.name, image.ptx, global_, options_.checks.uninitialised,
+                               NewestTarget(options_.numerics)));
     return static_cast<std::uint32_t>(modules_.size() - 1);
   }
   kernels::KernelHandle FindKernel(std::uint32_t module, std::string_view name) override {

@@ -314,8 +314,8 @@ TEST(Counters, BankConflictsAndSectors) {
   EXPECT_EQ(counters.lane_instructions, 32 * counters.warp_instructions);
 }
 
-void ExpectRefused(const std::string& ptx, const std::string& what) {
-  Runner runner;
+void ExpectRefused(const std::string& ptx, const std::string& what, const Options& options = {}) {
+  Runner runner(options);
   try {
     runner.Load(ptx);
     ADD_FAILURE() << "loaded: " << what;
@@ -338,6 +338,27 @@ TEST(Refusals, UnknownInstructionsNameFileLineAndColumn) {
                           "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4},"
                           "{%r1,%r2,%r3,%r4},{%r5,%r6},{%f1,%f2,%f3,%f4};"),
                 "is not known");
+}
+
+TEST(Refusals, TextForANewerChip) {
+  const auto for_target = [](const std::string& target) {
+    std::string text = EntryText("", "ret;");
+    const std::string was = ".target sm_70";
+    return text.replace(text.find(was), was.size(), ".target " + target);
+  };
+  const std::string refusal = " does not load; compile it for compute_";
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the second time its translation would be known
+    ExpectRefused(for_target("sm_80"), "is for sm_80, which an sm_70" + refusal + "70 or lower");
+    ExpectRefused(for_target("sm_90a"), "is for sm_90a, which an sm_70" + refusal);
+    Options turing;
+    turing.numerics = Numerics::kSm75;
+    Runner(turing).Load(for_target("sm_75"));
+    ExpectRefused(for_target("sm_75"), "is for sm_75, which an sm_70" + refusal);
+    ExpectRefused(for_target("sm_80"), "which an sm_75" + refusal + "75", turing);
+  }
+  for (const char* older : {"sm_70", "sm_61", "sm_52, debug"}) {
+    Runner().Load(for_target(older));
+  }
 }
 
 TEST(Refusals, OperandsThatDoNotFit) {

@@ -35,25 +35,15 @@ HWY_INLINE bool ResolveWide(std::uint32_t mask, const std::uint64_t* row, std::u
                             std::uint64_t limit, std::uint64_t access, std::uintptr_t host,
                             std::uint64_t stride, LanePointers& pointers) {
   const Tag<std::uint64_t> d;
-  const std::uint32_t first = mask == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(mask));
-  const auto substitute = hn::Set(d, row[first]);
-  auto outside = hn::Zero(d);
-  auto low_bits = hn::Zero(d);
   auto* out = reinterpret_cast<std::uint64_t*>(pointers.host);
-  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
-    auto address = hn::Load(d, row + i);
-    if constexpr (!kFull) {
-      address = hn::IfThenElse(LaneMask(d, mask, i), address, substitute);
-    }
-    const auto offset = hn::Add(address, hn::Set(d, bias));
-    outside = hn::Or(outside, hn::Or(offset, hn::Sub(hn::Set(d, limit), offset)));
-    low_bits = hn::Or(low_bits, offset);
-    hn::Store(hn::Add(hn::Set(d, host), offset), d, out + i);
-  }
+  const bool fits =
+      CheckOffsets<kFull>(mask, row, bias, limit, access, [&](std::size_t i, auto offset) HWY_ATTR {
+        hn::Store(hn::Add(hn::Set(d, host), offset), d, out + i);
+      });
   AddStride(stride, out);
-  const auto bad = hn::Or(hn::ShiftRight<63>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
-  return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
+  return fits;
 }
+
 template <bool kFull>
 HWY_INLINE bool ResolveFast(const ExecContext& context, const Instr& instr, const MemorySite& site,
                             Ref address, LanePointers& pointers) {

@@ -23,12 +23,13 @@ namespace voltcheck::simulator {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Checks the lanes' 32-bit addresses against a window below 2 GiB. False when a lane misses or is
-/// misaligned. Inactive lanes take the address of the first active one.
-template <bool kFull>
-HWY_INLINE bool ResolveNarrow(std::uint32_t mask, const std::uint32_t* row, std::uint32_t bias,
-                              std::uint32_t limit, std::uint32_t access, LaneOffsets32& lanes) {
-  const Tag<std::uint32_t> d;
+/// Checks the lanes' addresses against a window of fewer bytes than half of what T counts, and
+/// hands their offsets in it to `keep(lane, offsets)`, a vector at a time. False when a lane misses
+/// or is misaligned. Inactive lanes take the address of the first active one.
+template <bool kFull, typename T, class Keep>
+HWY_INLINE bool CheckOffsets(std::uint32_t mask, const T* row, T bias, T limit, T access,
+                             const Keep& keep) {
+  const Tag<T> d;
   const std::uint32_t first = mask == 0 ? 0 : static_cast<std::uint32_t>(__builtin_ctz(mask));
   const auto substitute = hn::Set(d, row[first]);
   auto outside = hn::Zero(d);
@@ -41,27 +42,30 @@ HWY_INLINE bool ResolveNarrow(std::uint32_t mask, const std::uint32_t* row, std:
     const auto offset = hn::Add(address, hn::Set(d, bias));
     outside = hn::Or(outside, hn::Or(offset, hn::Sub(hn::Set(d, limit), offset)));
     low_bits = hn::Or(low_bits, offset);
-    hn::Store(offset, d, lanes.offset + i);
+    keep(i, offset);
   }
-  const auto bad = hn::Or(hn::ShiftRight<31>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
+  constexpr int kTop = 8 * sizeof(T) - 1;
+  const auto bad = hn::Or(hn::ShiftRight<kTop>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
   return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
+}
+
+template <bool kFull>
+HWY_INLINE bool ResolveNarrow(std::uint32_t mask, const std::uint32_t* row, std::uint32_t bias,
+                              std::uint32_t limit, std::uint32_t access, LaneOffsets32& lanes) {
+  const Tag<std::uint32_t> d;
+  return CheckOffsets<kFull>(mask, row, bias, limit, access,
+                             [&](std::size_t i, auto offset)
+                                 HWY_ATTR { hn::Store(offset, d, lanes.offset + i); });
 }
 
 /// The same for full warps and 64-bit addresses.
 HWY_INLINE bool NarrowOffsets(const std::uint64_t* row, std::uint64_t bias, std::uint64_t limit,
                               std::uint64_t access, LaneOffsets32& lanes) {
-  const Tag<std::uint64_t> d;
-  const hn::Rebind<std::uint32_t, decltype(d)> narrow;
-  auto outside = hn::Zero(d);
-  auto low_bits = hn::Zero(d);
-  for (std::size_t i = 0; i < kWarpSize; i += hn::Lanes(d)) {
-    const auto offset = hn::Add(hn::Load(d, row + i), hn::Set(d, bias));
-    outside = hn::Or(outside, hn::Or(offset, hn::Sub(hn::Set(d, limit), offset)));
-    low_bits = hn::Or(low_bits, offset);
-    hn::Store(hn::TruncateTo(narrow, offset), narrow, lanes.offset + i);
-  }
-  const auto bad = hn::Or(hn::ShiftRight<63>(outside), hn::And(low_bits, hn::Set(d, access - 1)));
-  return hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
+  const hn::Rebind<std::uint32_t, Tag<std::uint64_t>> narrow;
+  return CheckOffsets<true>(kFullMask, row, bias, limit, access,
+                            [&](std::size_t i, auto offset) HWY_ATTR {
+                              hn::Store(hn::TruncateTo(narrow, offset), narrow, lanes.offset + i);
+                            });
 }
 
 /// How the lanes of a word access lie in one window.

@@ -135,6 +135,7 @@ struct Module {
   std::uint32_t version_major = 0;
   std::uint32_t version_minor = 0;
   std::string target;  ///< the first architecture named: "sm_70"
+  Location target_location;
   std::vector<Variable> variables;
   std::vector<Function> functions;  ///< one of each name: a definition replaces its declaration
   std::map<std::uint32_t, std::string> source_files;  ///< .file number -> path

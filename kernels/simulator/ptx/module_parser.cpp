@@ -62,6 +62,7 @@ class ModuleParser {
       const Token target = cursor_.ExpectName("an architecture");
       if (context_.module.target.empty()) {
         context_.module.target = std::string(target.text);
+        context_.module.target_location = target.location;
       }
     } while (cursor_.Try(","));
   }
