@@ -103,6 +103,16 @@ TEST(Diff, OtherTacticsMatchNewAndGoneAreNamed) {
   EXPECT_TRUE(Holds(text, "gone passed: " + base.cases[0].descriptor)) << text;
 }
 
+TEST(Diff, LongCommandLinesAreShownWhereTheyDiffer) {
+  RunData base = SampleRun(1);
+  RunData head = base;
+  base.attributes["arguments"] = "gate --suite smoke --seed 0 --schedule 3";
+  head.attributes["arguments"] = "gate --suite smoke --seed 0 --draws 5 --schedule 3";
+  const std::string text = DiffText({base, head, Diff(base, head)});
+  EXPECT_TRUE(Holds(text, "  arguments    ... --schedule 3 -> ... --draws 5 --schedule 3\n"))
+      << text;
+}
+
 TEST(Diff, BitsThatWereNotRecordedAreNotEqual) {
   const RunData base = SampleRun(3);
   const RunData head = SampleRun(3, [](verify::CaseRecord& r) { r.stages[0].hash = 0; });

@@ -43,6 +43,7 @@ TEST(Markdown, HasOneTableFoldsAndAtMostSixtyLines) {
     tables += text[at - 1] == '\n' ? 1 : 0;
   }
   EXPECT_EQ(tables, 1U);
+  EXPECT_TRUE(Holds(text, ", kernels `mine.ptx` `")) << text;
   std::size_t open = 0;
   for (std::size_t at = text.find("<details>"); at != std::string::npos;
        at = text.find("<details>", at + 1)) {

@@ -123,9 +123,9 @@ std::string DiffHtml(const DiffInput& in) {
       "<header class=\"" + kind + "\">\n<h1><span class=\"verdict\">" + word + "</span> " +
       EscapeMarkup(Title(in.head)) + "</h1>\n<p class=\"headline\">" +
       EscapeMarkup(DiffHeadline(in)) + "</p>\n<p class=\"on\">base on " +
-      EscapeMarkup(RanOn(in.base)) + ", kernels <code>" +
+      EscapeMarkup(RanOn(in.base)) + ", kernels " + EscapeMarkup(KernelFiles(in.base)) + " <code>" +
       EscapeMarkup(in.base.Attribute("kernels_hash").substr(0, 12)) + "</code><br>head on " +
-      EscapeMarkup(RanOn(in.head)) + ", kernels <code>" +
+      EscapeMarkup(RanOn(in.head)) + ", kernels " + EscapeMarkup(KernelFiles(in.head)) + " <code>" +
       EscapeMarkup(in.head.Attribute("kernels_hash").substr(0, 12)) +
       "</code></p>\n</header>\n<main>\n" + Nans(in) + Changes(in) + Properties(in) +
       Only(in.head, d.only_head, "new", "New cases") +

@@ -64,6 +64,24 @@ std::vector<const CasePair*> PinnedChanges(const DiffInput& in, std::size_t most
   return changed;
 }
 
+// "NAME A -> B" of what the runs say about themselves. Long values lose the words that both begin
+// with: two command lines that are cut behind the same words say nothing.
+std::string AttributeLine(const DiffInput& in, const std::string& name) {
+  constexpr std::size_t kWidth = 28;
+  std::string base = in.base.Attribute(name);
+  std::string head = in.head.Attribute(name);
+  if (std::max(base.size(), head.size()) > kWidth) {
+    const auto differs = std::mismatch(base.begin(), base.end(), head.begin(), head.end()).first;
+    const std::size_t same = static_cast<std::size_t>(differs - base.begin());
+    const std::size_t space = same == 0 ? std::string::npos : base.rfind(' ', same - 1);
+    if (space != std::string::npos) {
+      base.replace(0, space + 1, "... ");
+      head.replace(0, space + 1, "... ");
+    }
+  }
+  return "  " + Padded(name, 12) + " " + Clean(base, kWidth) + " -> " + Clean(head, kWidth) + "\n";
+}
+
 // The descriptors that only one run has, the first few of them.
 std::string Only(const RunData& run, const std::vector<std::size_t>& cases, const char* what) {
   std::string text;
@@ -83,8 +101,7 @@ std::string Only(const RunData& run, const std::vector<std::size_t>& cases, cons
 std::string DiffText(const DiffInput& in) {
   std::string text = DiffHeadline(in) + "\n";
   for (const std::string& name : in.diff.attributes) {
-    text += "  " + Padded(name, 12) + " " + Clean(in.base.Attribute(name), 28) + " -> " +
-            Clean(in.head.Attribute(name), 28) + "\n";
+    text += AttributeLine(in, name);
   }
   const std::vector<std::string> nans = NanNotes(in);
   for (std::size_t i = 0; i < nans.size() && i < kNanShown; ++i) {

@@ -108,8 +108,8 @@ std::string Header(const RunData& run, const RunSummary& summary) {
                      std::string(ToString(summary.outcome)) + "</span> " +
                      EscapeMarkup(Title(run)) + "</h1>\n<p class=\"headline\">" +
                      EscapeMarkup(summary.headline) + "</p>\n<p class=\"on\">on " +
-                     EscapeMarkup(RanOn(run)) + " · kernels <code>" +
-                     EscapeMarkup(run.Attribute("kernels_hash").substr(0, 12)) +
+                     EscapeMarkup(RanOn(run)) + " · kernels " + EscapeMarkup(KernelFiles(run)) +
+                     " <code>" + EscapeMarkup(run.Attribute("kernels_hash").substr(0, 12)) +
                      "</code> · voltcheck " + EscapeMarkup(run.Attribute("tool_version")) + " (" +
                      EscapeMarkup(run.Attribute("commit")) + ")</p>\n</header>\n";
   for (const std::string& reason : summary.reasons) {

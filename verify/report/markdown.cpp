@@ -95,6 +95,7 @@ std::string RenderMarkdown(const RunData& run) {
   std::string text =
       "### Voltcheck " + std::string(ToString(summary.outcome)) + ": " + MarkdownCode(Title(run)) +
       "\n\n" + summary.headline + "; on " + MarkdownCode(RanOn(run)) + ", kernels " +
+      (run.kernel_files.empty() ? "" : MarkdownCode(KernelFiles(run)) + " ") +
       MarkdownCode(run.Attribute("kernels_hash").substr(0, 12)) + ", voltcheck " +
       MarkdownCode(run.Attribute("tool_version") + " (" + run.Attribute("commit") + ")") + "\n\n" +
       StageTable(summary);

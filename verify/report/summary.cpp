@@ -207,4 +207,15 @@ std::string RanOn(const RunData& run) {
   return text + ", numerics " + run.Attribute("numerics");
 }
 
+std::string KernelFiles(const RunData& run) {
+  constexpr std::size_t kNamed = 3;
+  std::string text;
+  for (std::size_t i = 0; i < run.kernel_files.size() && i < kNamed; ++i) {
+    text += (i == 0 ? "" : ", ") + run.kernel_files[i];
+  }
+  return run.kernel_files.size() <= kNamed
+             ? text
+             : text + " and " + std::to_string(run.kernel_files.size() - kNamed) + " more";
+}
+
 }  // namespace voltcheck::report

@@ -65,6 +65,9 @@ std::string VerdictCounts(const verify::Summary& verdicts);
 std::string Title(const RunData& run);
 /// "simulated V100 (SM70), numerics v100".
 std::string RanOn(const RunData& run);
+/// "a.ptx, b.ptx": the `--kernels` files that ran, the first three by name; empty for built-in
+/// ones.
+std::string KernelFiles(const RunData& run);
 
 }  // namespace voltcheck::report
 
