@@ -124,7 +124,8 @@ ExitStatus Explain(const Words& words) {
   Arguments arguments(
       "explain --case DESCRIPTOR | --from RUN.h5 [--stage STAGE] [--at ROW,COL] [options]",
       "Says step by step how one output element came about: device, order-faithful model, FP32\n"
-      "reference and FP64 oracle side by side. Without --at, the worst element of the stage.");
+      "reference and FP64 oracle side by side. Without --at, the first element of the stage whose\n"
+      "bits are not the model's, else the one that uses most of its budget.");
   arguments.Value("case", "", "descriptor of the case");
   arguments.Value("from", "", "run file that holds the case");
   arguments.Value("index", "",

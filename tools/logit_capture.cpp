@@ -81,8 +81,13 @@ Capture OpenSafetensors(const std::string& path, const std::string& tensor) {
   return capture;
 }
 
+// By what it begins with; one that is called so is taken at its word, so that what is missing in it
+// is said of a .npy file.
 bool IsNpy(const std::string& path) {
   const fixtures::MappedFile file(path);
+  if (path.ends_with(".npy")) {
+    return true;
+  }
   constexpr std::string_view kMagic = "\x93NUMPY";
   return file.bytes().size() >= kMagic.size() &&
          std::memcmp(file.bytes().data(), kMagic.data(), kMagic.size()) == 0;
