@@ -27,16 +27,17 @@ const char* Escape(Colour colour) {
   return "";
 }
 
+// A terminal that does what it is told: TERM=dumb prints escape sequences as they are.
+bool IsCapable(std::FILE* stream) {
+  const char* term = std::getenv("TERM");
+  return term != nullptr && std::string_view(term) != "dumb" && isatty(fileno(stream)) != 0;
+}
+
 }  // namespace
 
 bool WantsColour(std::FILE* stream) {
   const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  if ((no_color != nullptr && *no_color != '\0') || term == nullptr ||
-      std::string_view(term) == "dumb") {
-    return false;
-  }
-  return isatty(fileno(stream)) != 0;
+  return (no_color == nullptr || *no_color == '\0') && IsCapable(stream);
 }
 
 std::string Paint(std::string_view text, Colour colour, bool enabled) {
@@ -47,7 +48,7 @@ std::string Paint(std::string_view text, Colour colour, bool enabled) {
 }
 
 Progress::Progress(std::uint64_t total, bool quiet, const char* unit)
-    : enabled_(!quiet && isatty(STDERR_FILENO) != 0),
+    : enabled_(!quiet && IsCapable(stderr)),
       unit_(unit),
       total_(total),
       start_(std::chrono::steady_clock::now()) {

@@ -81,7 +81,9 @@ std::vector<Judged> Judge(const Arguments& arguments, bool same, const TraceComp
 }
 
 // Text of a model as it may stand on a terminal.
-std::string Shown(const std::string& token) { return token.empty() ? "(end)" : Quote(token); }
+std::string Shown(const std::string& token, const char* none = "(end)") {
+  return token.empty() ? none : Quote(token);
+}
 
 std::string LogProbability(const std::optional<double>& x) {
   char text[32];
@@ -106,8 +108,8 @@ void PrintPair(const PairResult& p) {
     }
   }
   if (p.finish_changed) {
-    std::printf("    finish reason: %s, then %s\n", Shown(p.base_finish).c_str(),
-                Shown(p.other_finish).c_str());
+    std::printf("    finish reason: %s, then %s\n", Shown(p.base_finish, "(none)").c_str(),
+                Shown(p.other_finish, "(none)").c_str());
   }
   if (p.score_flipped) {
     std::printf("    score: %g, then %g\n", *p.base_score, *p.other_score);
