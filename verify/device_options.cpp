@@ -32,6 +32,10 @@ std::set<std::string> BuiltInEntries() {
   return names;
 }
 
+// A stage's kernels touch memory every few hundred instructions. Long before the limit of a launch
+// is used up, this tells a loop without an end.
+constexpr std::uint64_t kMostIdleTrips = std::uint64_t{1} << 16;
+
 // GPUs in turn, for devices that somebody else's child processes hold.
 int NextGpu(const DeviceOptions& options) {
   static std::atomic<std::size_t> turn = 0;
@@ -49,6 +53,7 @@ std::unique_ptr<kernels::Device> MakePlainDevice(const DeviceOptions& options, N
     if (options.instruction_limit > 0) {
       simulated.instruction_limit = options.instruction_limit;
     }
+    simulated.most_idle_trips = kMostIdleTrips;
     if (options.all_checks) {
       simulated.checks = simulator::Checks::All();
     }

@@ -41,6 +41,9 @@ struct Options {
   Checks checks;
   /// Lane instructions after which a launch is stopped with a "limit" finding.
   std::uint64_t instruction_limit = std::uint64_t{1} << 40;
+  /// Trips of a warp through loops that do nothing but compute, one right after the other, after
+  /// which it is stopped with a "limit" finding. 0: any number.
+  std::uint64_t most_idle_trips = 0;
   /// CTAs that cannot communicate may run on this many threads; 0: all cores. Never changes a bit.
   int jobs = 0;
 };

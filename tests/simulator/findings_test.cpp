@@ -285,6 +285,32 @@ TEST(Deadlocks, InstructionLimit) {
   ExpectContains(FindingsOf("L: add.u32 %r5, %r5, 1; bra L;", 32, "", options), "limit");
 }
 
+TEST(Deadlocks, LoopsThatOnlyCompute) {
+  Options options = AllChecks();
+  options.most_idle_trips = 1000;
+  const auto findings = [&](const std::string& body) { return FindingsOf(body, 64, "", options); };
+  const std::string idle = "runs without end and touches no memory: 1000 trips";
+  ExpectContains(findings("L: bra L;"), idle);
+  ExpectContains(findings("L: add.u32 %r5, %r5, 1; bra L;"), idle);
+  ExpectContains(findings("setp.lt.u32 %p1, %r1, 40; L: @%p1 bra L;"), idle);  // some lanes
+  ExpectContains(findings("mov.u32 %r5, 0; L: add.u32 %r5, %r5, 1; and.b32 %r6, %r5, 1;"
+                          "setp.eq.u32 %p1, %r6, 0; @%p1 bra L; bra L;"),
+                 idle);
+
+  const std::string count = "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 5000; @%p1 bra ";
+  EXPECT_EQ(findings("mov.u32 %r5, 0; L: st.global.u32 [%rd1], %r5;" + count + "L;"), "");
+  // The loop's memory access lies before its head.
+  EXPECT_EQ(findings("mov.u32 %r5, 0; bra L; M: st.global.u32 [%rd1], %r5; bra N;"
+                     "L: add.u32 %r6, %r6, 1; bra M; N:" +
+                     count + "L;"),
+            "");
+  // Fewer trips than that at a time.
+  EXPECT_EQ(findings("mov.u32 %r5, 0; L: mov.u32 %r6, 0; K: add.u32 %r6, %r6, 1;"
+                     "setp.lt.u32 %p2, %r6, 600; @%p2 bra K; st.global.u32 [%rd1], %r6;"
+                     "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 20; @%p1 bra L;"),
+            "");
+}
+
 TEST(Members, LaneThatItsMaskDoesNotName) {
   ExpectContains(FindingsOf("vote.sync.ballot.b32 %r5, 1, 0x0000ffff;"), "does not name");
 }

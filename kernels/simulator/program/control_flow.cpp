@@ -28,6 +28,18 @@ bool IsForWholeWarp(const Program& program, const Instr& instr) {
          (control.aligned || IsConstant(program, instr.op[control.mask_operand], kFullMask));
 }
 
+/// Whether code[begin, end] touches no memory and meets no other lane.
+bool OnlyComputes(const Program& program, std::uint32_t begin, std::uint32_t end) {
+  for (std::uint32_t pc = begin; pc <= end; ++pc) {
+    const Instr& instr = program.code[pc];
+    if (program.visible[pc] != 0 ||
+        (instr.is_control() && program.control[instr.control()].kind != ControlKind::kBranch)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Where control goes from `pc`, as pcs; `ends_block` says whether a block must end after it.
 std::vector<std::uint32_t> Successors(const Program& program, std::uint32_t pc, bool& ends_block) {
   const Instr& instr = program.code[pc];
@@ -220,10 +232,16 @@ void FinishControlFlow(Program& program, const FlowGraph& graph) {
       control.whole_warp = IsForWholeWarp(program, instr);
       run = control.whole_warp ? run + 1 : 0;
     }
-    const Instr& last = program.code[block.end - 1];
-    if (last.is_control() && dominator[b] != kNone) {
-      program.control[last.control()].reconvergence = graph.blocks[dominator[b]].begin;
+    const std::uint32_t last = block.end - 1;
+    if (!program.code[last].is_control()) {
+      continue;
     }
+    Control& control = program.control[program.code[last].control()];
+    if (dominator[b] != kNone) {
+      control.reconvergence = graph.blocks[dominator[b]].begin;
+    }
+    control.backward = control.kind == ControlKind::kBranch && control.target <= last;
+    control.idle = control.backward && OnlyComputes(program, control.target, last);
   }
 }
 

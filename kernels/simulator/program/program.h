@@ -88,6 +88,8 @@ struct Control {
   ControlKind kind = ControlKind::kExit;
   std::uint32_t target = kNone;
   std::uint32_t reconvergence = kNone;  ///< immediate post-dominator, kNone: only the exit
+  bool backward = false;                ///< kBranch: to this pc or one before it
+  bool idle = false;                    ///< backward, over nothing but arithmetic and branches
   std::vector<std::uint32_t> table;     ///< kBranchTable
   BarrierOp barrier = BarrierOp::kSync;
   bool barrier_has_count = false;

@@ -224,8 +224,12 @@ void Warp::RunGroup(std::size_t index, std::int64_t limit) {
     if (control.kind == ControlKind::kBranch) {
       const std::uint32_t taken = ActiveLanes(instr, group.mask);
       if (taken == 0 || taken == group.mask) {  // by far most branches; Step has the others
-        group.pc = taken == 0 ? group.pc + 1 : control.target;
+        const std::uint32_t pc = group.pc;
+        group.pc = taken == 0 ? pc + 1 : control.target;
         CountControl(group.mask);
+        if (control.backward && taken != 0) {
+          CountTrip(group, control, pc);
+        }
         continue;
       }
     }
@@ -248,6 +252,18 @@ void Warp::CountControl(std::uint32_t mask) {
   ++work_;
   ++warp_instructions;
   lane_instructions += CountLanes(mask);
+}
+
+void Warp::CountTrip(LaneGroup& group, const Control& branch, std::uint32_t pc) const {
+  group.idle_trips = branch.idle ? group.idle_trips + 1 : 0;
+  if (group.idle_trips != 0 && group.idle_trips == launch_->options.most_idle_trips) {
+    throw LocatedFault{
+        {"limit",
+         "runs without end and touches no memory: " + std::to_string(group.idle_trips) +
+             " trips through loops that only compute",
+         static_cast<std::uint32_t>(std::countr_zero(group.mask)), 0},
+        pc};
+  }
 }
 
 /// Executes straight-line code, as far as it is that for these lanes: up to a .sync instruction

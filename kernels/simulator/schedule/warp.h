@@ -50,8 +50,10 @@ struct LaneGroup {
   std::uint32_t function = 0;
   std::uint64_t local_base = 0;  ///< of its frame in local memory
   std::vector<CallFrame> calls;  ///< innermost last
-  std::uint32_t wait_mask = 0;   ///< kSync: the member mask
-  std::uint32_t barrier = 0;     ///< kBarrier: its number
+  std::uint64_t idle_trips =
+      0;                        ///< through loops that only compute, since it last did other things
+  std::uint32_t wait_mask = 0;  ///< kSync: the member mask
+  std::uint32_t barrier = 0;    ///< kBarrier: its number
   std::uint32_t depth() const { return static_cast<std::uint32_t>(calls.size()); }
 };
 
@@ -132,6 +134,9 @@ class Warp {
   std::int32_t ExecuteRun(const Instr* instr, std::int32_t count, std::uint32_t mask);
   void ExecuteOne(const Instr& instr, std::uint32_t mask);
   void CountControl(std::uint32_t mask);
+  /// A group has gone back by a branch. Every loop that touches memory has a branch back over that
+  /// instruction, so what is counted is only what computes and nothing else.
+  void CountTrip(LaneGroup& group, const Control& branch, std::uint32_t pc) const;
   /// Those of `lanes` that an instruction's guard lets execute it.
   std::uint32_t ActiveLanes(const Instr& instr, std::uint32_t lanes) const {
     return lanes & (*context_.Row<const std::uint32_t>(instr.guard) ^ instr.guard_flip);
