@@ -53,6 +53,18 @@ TEST(Markdown, HasOneTableFoldsAndAtMostSixtyLines) {
   EXPECT_TRUE(Holds(text, "... and 6 more that did not pass"));
 }
 
+TEST(Markdown, SaysWhatAnInterruptedRunLacks) {
+  RunData run = SampleRun(4);
+  run.complete = false;
+  run.attributes["planned"] = "48";
+  const std::string text = RenderMarkdown(run);
+  EXPECT_TRUE(Holds(text, "Voltcheck INCOMPLETE")) << text;
+  EXPECT_TRUE(Holds(text, "all 4 cases that ran passed;")) << text;
+  EXPECT_TRUE(Holds(text, "the run was interrupted: 44 of its 48 cases did not run")) << text;
+  run.attributes["shard"] = "1/3";
+  EXPECT_TRUE(Holds(RenderMarkdown(run), "the run was interrupted: cases are missing")) << text;
+}
+
 TEST(Markdown, EveryCaseFailingStaysWithinSixtyLines) {
   RunData run = SampleRun(60, [](verify::CaseRecord& r) { r.verdict = Verdict::kFailed; });
   for (int i = 0; i < 20; ++i) {

@@ -146,8 +146,8 @@ void VisitMain(const RunData& run, const RunSummary& summary, const TestSink& si
     VisitCases(run, summary, sink);
   }
   if (!run.complete) {
-    sink({"the whole run", "voltcheck.run", Verdict::kUntested, Element::kError,
-          "the run was interrupted: later cases are missing", ""});
+    sink({"the whole run", "voltcheck.run", Verdict::kUntested, Element::kError, Interruption(run),
+          ""});
   }
 }
 

@@ -1,6 +1,7 @@
 #include "verify/report/summary.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "fixtures/case/descriptor.h"
@@ -94,8 +95,8 @@ void JudgeCases(const RunData& run, RunSummary& summary) {
   const std::uint64_t passed = v.count(Verdict::kPassed);
   const std::uint64_t bad = v.cases - passed - v.allowed_skips;
   if (passed == v.cases) {
-    summary.headline =
-        v.cases == 1 ? "the case passed" : "all " + Count(v.cases, "case") + " passed";
+    summary.headline = (v.cases == 1 ? "the case" : "all " + Count(v.cases, "case")) +
+                       (run.complete ? " passed" : " that ran passed");
   } else if (bad == 0) {
     summary.headline = Grouped(passed) + " of " + Count(v.cases, "case") + " passed, the other " +
                        Grouped(v.allowed_skips) + " may be skipped";
@@ -161,7 +162,7 @@ RunSummary Summarise(const RunData& run) {
     JudgeCases(run, summary);
   }
   if (!run.complete) {
-    summary.notes.insert(summary.notes.begin(), "the run was interrupted: later cases are missing");
+    summary.notes.insert(summary.notes.begin(), Interruption(run));
   }
   // A failure is a failure even when more might have followed.
   summary.outcome = !summary.reasons.empty() ? Outcome::kFailed
@@ -197,6 +198,17 @@ std::string Title(const RunData& run) {
     }
   }
   return command.empty() ? "run" : command;
+}
+
+std::string Interruption(const RunData& run) {
+  // A shard says how many cases all shards have, not how many it has itself.
+  const std::string planned = run.Attribute("shard").empty() ? run.Attribute("planned") : "";
+  std::uint64_t cases = 0;
+  std::from_chars(planned.data(), planned.data() + planned.size(), cases);
+  return "the run was interrupted: " + (cases > run.cases.size()
+                                            ? Grouped(cases - run.cases.size()) + " of its " +
+                                                  Count(cases, "case") + " did not run"
+                                            : "cases are missing");
 }
 
 std::string RanOn(const RunData& run) {

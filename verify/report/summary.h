@@ -63,6 +63,9 @@ RunSummary Summarise(const RunData& run);
 std::string VerdictCounts(const verify::Summary& verdicts);
 /// "suite smoke": what the run's arguments say that it ran.
 std::string Title(const RunData& run);
+/// What is missing of a run that was interrupted: "the run was interrupted: 44 of its 48 cases did
+/// not run".
+std::string Interruption(const RunData& run);
 /// "simulated V100 (SM70), numerics v100".
 std::string RanOn(const RunData& run);
 /// "a.ptx, b.ptx": the `--kernels` files that ran, the first three by name; empty for built-in
