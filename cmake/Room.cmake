@@ -7,12 +7,13 @@
 # A header of any other room is not found, and an include that walks around that (through ".." or an
 # absolute path) fails the build. Which rooms may use which is written in docs/architecture.md.
 #
-# Each file is compiled for itself, except for the fuzz targets, which are only built to be run: there the
-# sanitizers triple what a header costs, and files of a room are compiled several at a time. Files of
-# APART have names that others of the room have as well, or go through Highway's targets.
+# The files are compiled ten at a time (Unity.cmake). Files of APART have names that others of the room have
+# as well, and are compiled each for itself.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${CMAKE_CURRENT_LIST_DIR}/CheckIncludes.cmake)
 set(VOLTCHECK_ROOM_MODULES ${CMAKE_CURRENT_LIST_DIR})
+
+include(${CMAKE_CURRENT_LIST_DIR}/Unity.cmake)
 
 function(voltcheck_room NAME FOLDER)
   cmake_parse_arguments(ROOM "" "" "SOURCES;APART;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
@@ -23,10 +24,7 @@ function(voltcheck_room NAME FOLDER)
 
   if(ROOM_SOURCES)
     add_library(voltcheck_${NAME} STATIC ${ROOM_SOURCES} ${ROOM_APART})
-    if(VOLTCHECK_FUZZ)
-      set_target_properties(voltcheck_${NAME} PROPERTIES UNITY_BUILD ${VOLTCHECK_UNITY} UNITY_BUILD_BATCH_SIZE 6)
-      set_source_files_properties(${ROOM_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    endif()
+    voltcheck_unity(voltcheck_${NAME} 10 ${ROOM_APART})
     set(scope PUBLIC)
     target_link_libraries(voltcheck_${NAME} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
   else()

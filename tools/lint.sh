@@ -2,8 +2,9 @@
 # lint.sh [format|tidy] [FILE...]: clang-format and clang-tidy over the project (both by default).
 #
 # "format" changes nothing: it fails where clang-format 14 would change a file (other versions format
-# differently, so it is skipped, with status 77, where 14 is absent). "tidy" needs a build: it reads
-# build/release/compile_commands.json. FILEs narrow either to those files.
+# differently, so it is skipped, with status 77, where 14 is absent). "tidy" reads each file for itself,
+# also those that a build compiles several at a time: it configures build/lint for that, and builds
+# nothing. FILEs narrow either to those files.
 set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -43,23 +44,21 @@ format() {
 }
 
 tidy() {
-  local program database=$root/build/release/compile_commands.json
+  local program folder=$root/build/lint
   program=$(tool clang-tidy)
   if [[ -z $program ]]; then
     echo "SKIPPED: clang-tidy 14 is not installed" >&2
     return 77
   fi
-  if [[ ! -f $database ]]; then
-    echo "lint: no $database; run tools/test.sh first" >&2
-    return 2
-  fi
+  (cd "$root" && cmake --preset release -B "$folder" -DVOLTCHECK_UNITY=OFF) >/dev/null ||
+    { echo "lint: configuring $folder failed" >&2; return 2; }
   if [[ $# == 0 ]]; then
-    mapfile -t files < <(sed -n 's/^ *"file": "\(.*\.cpp\)",*$/\1/p' "$database" | sort -u)
+    mapfile -t files < <(sed -n 's/^ *"file": "\(.*\.cpp\)",*$/\1/p' "$folder/compile_commands.json" | sort -u)
   else
     files=("$@")
   fi
   printf '%s\0' "${files[@]}" |
-    xargs -0 -n 1 -P "$(nproc)" "$program" --quiet -p "$root/build/release" \
+    xargs -0 -n 1 -P "$(nproc)" "$program" --quiet -p "$folder" \
       --extra-arg=-Wno-unknown-warning-option
 }
 
