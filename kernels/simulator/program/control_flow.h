@@ -29,9 +29,9 @@ FlowGraph BuildFlowGraph(const Program& program, std::uint32_t begin, std::uint3
 /// the exit itself. Blocks that cannot reach the exit (endless loops) count as leaving.
 std::vector<std::uint32_t> ImmediatePostDominators(const FlowGraph& graph);
 
-/// Sets `reconvergence`, `backward` and `idle` of every branch in [begin, end), `whole_warp` of every .sync instruction
-/// and `run` of every other: straight-line runs end at control instructions, but for whole_warp
-/// ones, and at the first instruction of every block.
+/// Sets `reconvergence`, `backward` and `idle` of every branch in [begin, end), `whole_warp` of
+/// every .sync instruction and `run` of every other: straight-line runs end at control
+/// instructions, but for whole_warp ones, and at the first instruction of every block.
 void FinishControlFlow(Program& program, const FlowGraph& graph);
 
 }  // namespace voltcheck::simulator
