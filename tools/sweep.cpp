@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <memory>
 #include <set>
+#include <unordered_map>
 
 #include "fixtures/case/descriptor.h"
 #include "fixtures/case/tactic_choice.h"
+#include "fixtures/generate.h"
 #include "tools/arguments.h"
 #include "tools/case_list.h"
 #include "tools/dry_run.h"
@@ -103,6 +105,17 @@ std::vector<Case> SweepCases(const Arguments& arguments, const std::string& fixt
   return Unique(cases);
 }
 
+// Numbers that are equal for cases which share generated weights.
+std::vector<std::size_t> Families(const std::vector<Case>& cases) {
+  std::unordered_map<std::string, std::size_t> numbers;
+  std::vector<std::size_t> families;
+  families.reserve(cases.size());
+  for (const Case& c : cases) {
+    families.push_back(numbers.try_emplace(fixtures::WeightsKey(c), numbers.size()).first->second);
+  }
+  return families;
+}
+
 // The sweep of this process, alone or as one of several ranks.
 ExitStatus RunSweep(const Words& words, verify::Ranks* ranks, const verify::Ranks::Place& place) {
   const verify::Stopwatch since_start;
@@ -140,7 +153,8 @@ ExitStatus RunSweep(const Words& words, verify::Ranks* ranks, const verify::Rank
   const std::vector<Case> cases = SweepCases(arguments, options.fixtures, source);
   options.shard = verify::ParseShard(arguments.Where("shard"), arguments.Text("shard"));
   options.costs = verify::PredictedCosts(cases);
-  options.order = verify::CasesOfShard(options.costs, options.shard);
+  options.order = verify::FamiliesTogether(verify::CasesOfShard(options.costs, options.shard),
+                                           options.costs, Families(cases));
   options.title = "sweep of " + std::to_string(options.order.size()) + " cases";
   if (!options.shard.whole()) {
     options.title += ", shard " + verify::ToString(options.shard);

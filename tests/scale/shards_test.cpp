@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "deal_simulation.h"
 #include "fixtures/case/descriptor.h"
@@ -45,6 +46,43 @@ RC_GTEST_PROP(Shards, EveryCaseIsInOneShardAndNoneIsOverloaded, ()) {
     }));
   }
   RC_ASSERT(seen.size() == costs.size());
+}
+
+RC_GTEST_PROP(Families, StayTogetherAmongCasesThatCostAsMuch, ()) {
+  const std::vector<std::uint64_t> costs = AnyCosts();
+  const std::vector<std::size_t> order = CostliestFirst(costs);
+  const auto family = *rc::gen::container<std::vector<std::size_t>>(
+      costs.size(), rc::gen::inRange<std::size_t>(0, 100));
+  const std::vector<std::size_t> together = FamiliesTogether(order, costs, family);
+  RC_ASSERT(std::set<std::size_t>(together.begin(), together.end()).size() == order.size());
+  RC_ASSERT(together.size() == order.size());
+  for (std::size_t i = 1; i < together.size(); ++i) {
+    RC_ASSERT(costs[together[i - 1]] * 2 > costs[together[i]]);
+  }
+}
+
+TEST(Families, ComeWindowByWindow) {
+  // 40 families of three cases that cost 4 to 6, listed as a grid lists them; one case of 9.
+  std::vector<std::uint64_t> costs;
+  std::vector<std::size_t> family;
+  for (std::size_t member = 0; member < 3; ++member) {
+    for (std::size_t f = 0; f < 40; ++f) {
+      costs.push_back(6 - member);
+      family.push_back(f);
+    }
+  }
+  costs.push_back(9);
+  family.push_back(7);
+  const std::vector<std::size_t> together = FamiliesTogether(CostliestFirst(costs), costs, family);
+  std::vector<std::size_t> want = {120};
+  for (const auto& [begin, end] : {std::pair<std::size_t, std::size_t>{0, 32}, {32, 40}}) {
+    for (std::size_t member = 0; member < 3; ++member) {
+      for (std::size_t f = begin; f < end; ++f) {
+        want.push_back(40 * member + f);
+      }
+    }
+  }
+  EXPECT_EQ(together, want);
 }
 
 TEST(Shards, AreWrittenAsParts) {

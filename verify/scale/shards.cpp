@@ -1,10 +1,14 @@
 #include "verify/scale/shards.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <queue>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "fixtures/case/error.h"
@@ -13,6 +17,7 @@ namespace voltcheck::verify {
 namespace {
 
 constexpr std::uint64_t kMostShards = 1'000'000;
+constexpr std::size_t kFamiliesAtATime = 32;
 
 bool ParseWhole(std::string_view text, std::uint64_t& value) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -62,6 +67,41 @@ std::vector<std::size_t> CasesOfShard(const std::vector<std::uint64_t>& costs, c
     loads.push(load);
   }
   return mine;
+}
+
+std::vector<std::size_t> FamiliesTogether(const std::vector<std::size_t>& order,
+                                          const std::vector<std::uint64_t>& costs,
+                                          const std::vector<std::size_t>& family) {
+  using Class = int;  // of cost: 2^(c - 1) to 2^c
+  struct Place {
+    Class cost;
+    std::size_t window;
+    std::size_t rank;  ///< how many of the family and class come before
+    std::size_t index;
+  };
+  struct Member {
+    std::size_t window;
+    std::size_t count = 0;
+  };
+  std::map<Class, std::unordered_map<std::size_t, Member>> families;  // in order of appearance
+  std::vector<Place> places;
+  places.reserve(order.size());
+  for (const std::size_t index : order) {
+    const Class cost = std::bit_width(costs[index]);
+    auto& known = families[cost];
+    Member& member =
+        known.try_emplace(family[index], Member{known.size() / kFamiliesAtATime}).first->second;
+    places.push_back({cost, member.window, member.count++, index});
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::tie(b.cost, a.window, a.rank) < std::tie(a.cost, b.window, b.rank);
+  });
+  std::vector<std::size_t> together;
+  together.reserve(order.size());
+  for (const Place& place : places) {
+    together.push_back(place.index);
+  }
+  return together;
 }
 
 }  // namespace voltcheck::verify

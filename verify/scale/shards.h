@@ -30,6 +30,15 @@ std::vector<std::size_t> CostliestFirst(const std::vector<std::uint64_t>& costs)
 /// give the same shards everywhere.
 std::vector<std::size_t> CasesOfShard(const std::vector<std::uint64_t>& costs, const Shard& shard);
 
+/// `order` with cases that share weights close to each other, so that the weights are made once and
+/// still at hand for the others: the costliest first to within a factor of two; among these 32
+/// families at a time, of each the first case, then of each the second, and so on (one right after
+/// the other would make two workers make the same weights at once). `family` by case number: equal
+/// for cases that share weights.
+std::vector<std::size_t> FamiliesTogether(const std::vector<std::size_t>& order,
+                                          const std::vector<std::uint64_t>& costs,
+                                          const std::vector<std::size_t>& family);
+
 }  // namespace voltcheck::verify
 
 #endif  // VOLTCHECK_VERIFY_SCALE_SHARDS_H_
